@@ -56,8 +56,7 @@ if TYPE_CHECKING:
     from esdedup.api.deduplicating import cluster_texts, dedupe
     from esdedup.api.keeping import doctor, drop, status
     from esdedup.api.quality import evaluate, plan, report
-    from esdedup.api.sentence_splitting import split
-    from esdedup.api.text_extraction import extract
+    from esdedup.api.text_extraction import extract, split
     from esdedup.demo.samples import sample
     from esdedup.errors import NothingCompared
     from esdedup.jobs.settings import Settings
@@ -70,8 +69,7 @@ _HOMES = {
     "api.cluster_meaning": ("drift", "fill", "lineage", "templates"),
     "api.deduplicating": ("cluster_texts", "dedupe"),
     "api.quality": ("evaluate", "plan", "report"),
-    "api.sentence_splitting": ("split",),
-    "api.text_extraction": ("extract",),
+    "api.text_extraction": ("extract", "split"),
     "demo.samples": ("sample",),
     "errors": ("NothingCompared",),
     "jobs.settings": ("Settings",),

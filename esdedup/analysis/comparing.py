@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from esdedup.analysis.changes import changes
-from esdedup.analysis.frames import FramedTexts, framed
 from esdedup.analysis.judging import judged
 from esdedup.analysis.subjects import Places, standing
+from esdedup.analysis.templates import FramedTexts, framed
 from esdedup.analysis.word_forms import Measures, split_words
 from esdedup.columns.arrays import Numbers, text_column
 from esdedup.store.classifying import PLACES

@@ -10,15 +10,15 @@ import numpy as np
 
 from esdedup.analysis.changes import CHANGES
 from esdedup.analysis.comparing import ClusterTexts, Compared, Member, compare, hold, page_of
-from esdedup.analysis.fact_names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
 from esdedup.analysis.judging import LEAST_LISTED
-from esdedup.analysis.lexicon import lexicon
+from esdedup.analysis.names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
 from esdedup.analysis.slots import SUBJECT, Frame, Slot
 from esdedup.analysis.spelling import same_time, spelled_alike
 from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.values import DATE, NOTHING, WORDS, Value, difference, read_value, same_value
 from esdedup.analysis.values import NAME as NAME_TYPE
 from esdedup.analysis.word_forms import NAME, Measures
+from esdedup.analysis.word_meanings import lexicon
 from esdedup.columns.components import roots, unite
 
 _MOST_VALUES = 200

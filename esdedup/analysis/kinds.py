@@ -14,8 +14,8 @@ import numpy as np
 
 from esdedup.analysis.changes import CHANGES
 from esdedup.analysis.judging import LEAST_LISTED
-from esdedup.analysis.kind_names import KINDS
 from esdedup.analysis.looks import LOOKS
+from esdedup.analysis.names import KINDS
 from esdedup.analysis.subjects import SUBJECTS
 from esdedup.analysis.word_forms import Measures
 from esdedup.columns.arrays import Numbers

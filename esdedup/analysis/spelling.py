@@ -8,10 +8,9 @@ import unicodedata
 import numpy as np
 
 from esdedup.analysis.word_forms import SIGN, Classes
-from esdedup.columns.arrays import Numbers
+from esdedup.columns.arrays import Numbers, decode
 from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled
-from esdedup.columns.utf8 import decode
 
 _NUMBERS = re.compile(r"\d+\w*")
 

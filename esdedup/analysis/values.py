@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from esdedup.analysis.lexicon import lexicon
+from esdedup.analysis.word_meanings import lexicon
 
 NUMBER, QUANTITY, DATE, NAME, WORDS, NOTHING = "number", "quantity", "date", "name", "words", "nothing"
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from esdedup.analysis.kind_names import KINDS, Kind
-from esdedup.api.checked import check_store
-from esdedup.api.sources import Address
+from esdedup.analysis.names import KINDS, Kind
+from esdedup.api.sources import Address, check_store
 from esdedup.errors import UsageError
 from esdedup.output.choices import By
 from esdedup.store.cluster_queries import ORDERS, ClusterQuery, Order

@@ -9,8 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from esdedup.api.checked import check_options, check_store
-from esdedup.api.sources import Address
+from esdedup.api.sources import Address, check_options, check_store
 from esdedup.api.table_sources import named_sources
 from esdedup.errors import UsageError
 from esdedup.output.choices import Table

@@ -8,8 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from esdedup.api.checked import check_store
-from esdedup.api.sources import Address
+from esdedup.api.sources import Address, check_store
 from esdedup.errors import SourceError, UsageError
 from esdedup.store.cluster_queries import ClusterQuery
 
@@ -118,7 +117,7 @@ def fill(frame: str, table: Address) -> Iterator[str]:
         >>> list(esdedup.fill("{name} has {number} people.", "towns.csv"))  # doctest: +SKIP
     """
     from esdedup.analysis.templates import frame_pieces, write
-    from esdedup.output.spreadsheet import text_of
+    from esdedup.output.meaning_files import text_of
 
     if all(isinstance(piece, str) for piece in frame_pieces(frame)):
         raise UsageError("the frame has no slot; write the name of a column of the table in braces, such as {number}")
@@ -153,8 +152,7 @@ def lineage(*, store: Address | Store, document: str | None = None, limit: int |
         >>> esdedup.lineage(store="found/store.duckdb").editors  # doctest: +SKIP
     """
     check_store(store)
-    from esdedup.analysis.editors import editors
-    from esdedup.analysis.lineage import descended
+    from esdedup.analysis.lineage import descended, editors
     from esdedup.jobs.preconditions import check_count
     from esdedup.jobs.questions import opened_kinds, storable
     from esdedup.output.contents.meaning_answers import Lineage

@@ -12,8 +12,7 @@ from esdedup.errors import UsageError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from esdedup.jobs.compared_table import ComparedTable
-    from esdedup.jobs.table_drops import Drops
+    from esdedup.jobs.table_drops import ComparedTable, Drops
 
 T = TypeVar("T")
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
-from esdedup.api.checked import check_options
-from esdedup.api.sources import Address, held, source_names, table_in
+from esdedup.api.sources import Address, check_options, held, source_names, table_in
 from esdedup.errors import UsageError
 from esdedup.matching.protocol import Keep
 
@@ -132,8 +131,8 @@ def dedupe(
         files = [] if old is not None else list(source_names([against]))
         from esdedup.api.deduplicated import Deduplicated
         from esdedup.jobs.accounting import refuse_nothing
-        from esdedup.jobs.compared_table import compare_table
-        from esdedup.jobs.drop_rules import DropRules
+        from esdedup.jobs.preconditions import DropRules
+        from esdedup.jobs.table_drops import compare_table
 
         rules = DropRules(keep, None, False, files, against_only, against_text_column, contained, containing)
         compared = compare_table(data, old, rules, options, columns=columns, id_column=id_column, quiet=quiet)
@@ -149,7 +148,7 @@ def dedupe(
     check_options(options)
     from esdedup.jobs.accounting import refuse_nothing
     from esdedup.jobs.dedupe import dedupe_files, settings_for
-    from esdedup.jobs.drop_rules import DropRules
+    from esdedup.jobs.preconditions import DropRules
     from esdedup.jobs.source_reading import ReadingJob
     from esdedup.output.contents.dedupe_answers import Written
 

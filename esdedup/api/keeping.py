@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from esdedup.api.checked import check_options, check_store
-from esdedup.api.sources import Address
+from esdedup.api.sources import Address, check_options, check_store
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import ResourceOptions

@@ -6,8 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from esdedup.api.checked import check_options, check_store
-from esdedup.api.sources import Address, SourceArgument, source_names
+from esdedup.api.sources import Address, SourceArgument, check_options, check_store, source_names
 from esdedup.errors import UsageError
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ def report(*, store: Address | Store, out: Address) -> list[Path]:
     """
     check_store(store)
     from esdedup.jobs.questions import opened_results
-    from esdedup.jobs.reporting import write_report
+    from esdedup.jobs.summary import write_report
 
     with opened_results(store) as opened:
         return write_report(opened, Path(out))

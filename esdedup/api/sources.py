@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -70,3 +70,18 @@ def table_in(argument: object) -> object | None:
             f"[Path({some or files[0]!r}), …]"
         )
     return items
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Raise `UsageError` for an option that is unknown, out of range or does not apply."""
+    from esdedup.jobs.settings import Settings
+
+    Settings.of(**{name: value for name, value in options.items() if name != "ignore"})
+
+
+def check_store(store: object) -> None:
+    """Raise `UsageError` for an address that is not valid, `StoreError` if there is no store in a file there."""
+    from esdedup.store.registry import address_of
+
+    if isinstance(store, str | Path):
+        address_of(store).check_there()

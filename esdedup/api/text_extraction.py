@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
-from esdedup.api.checked import check_options
-from esdedup.api.sources import Address
+from esdedup.api.sources import Address, check_options
 from esdedup.api.table_sources import named_sources
 
 if TYPE_CHECKING:
@@ -87,3 +87,35 @@ def _rows(
         begun, _ = extraction(list(names), reading, sentences=sentences, keep_going=keep_going, quiet=quiet)
         for table in begun.tables():
             yield from map(kind.of, table.to_pylist())
+
+
+def split(text: str, lang: str = "auto") -> list[str]:
+    """Split a text into its sentences: all of them, in order, before any bound on their length.
+
+    An empty line ends a sentence; a single line break counts as a space. White space is collapsed. Apart from white
+    space, the sentences joined are the text.
+
+    Args:
+        text: The text.
+        lang: Its language, as an ISO 639 code. `auto` finds it by the letters of the text.
+
+    Returns:
+        The sentences, without white space around them.
+
+    Raises:
+        UsageError: `text` is not a string, or `lang` is neither a code nor `auto`.
+
+    Example:
+        >>> esdedup.split("Dr. Smith came. It rained.")
+        ['Dr. Smith came.', 'It rained.']
+    """
+    from esdedup.errors import UsageError
+    from esdedup.text.segment import split as split_units
+    from esdedup.text.splitting import AUTO, CODE, Splitting
+
+    if not isinstance(text, str):
+        raise UsageError(f"split takes a text, not {type(text).__name__}")
+    if not (isinstance(lang, str) and re.fullmatch(f"{AUTO}|{CODE}", lang)):
+        raise UsageError(f"lang is {lang!r}; allowed: a code such as en or de, or auto")
+    pieces = (" ".join(piece.split()) for piece in split_units(text, Splitting("sentence", lang)))
+    return [piece for piece in pieces if piece]

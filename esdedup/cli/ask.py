@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import rich_click as click
 
 import esdedup
-from esdedup.cli.completion import complete_files
 from esdedup.cli.made import Shown, command
+from esdedup.cli.option_makers import complete_files
 from esdedup.cli.printing import first_rows, one_more, show
 from esdedup.cli.questions_file import read_questions
 from esdedup.cli.shared_options import any_store_option

@@ -7,10 +7,10 @@ from typing import Any
 import rich_click as click
 
 import esdedup
-from esdedup.analysis.kind_names import KINDS
-from esdedup.cli.completion import complete_files
+from esdedup.analysis.names import KINDS
 from esdedup.cli.declared import GROUPS
 from esdedup.cli.made import Shown, command
+from esdedup.cli.option_makers import complete_files
 from esdedup.cli.printing import done_by, finish, show
 from esdedup.cli.shared_options import ADDRESSES, OUTPUT, defaults_options, optional_store
 from esdedup.errors import UsageError

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import rich_click as click
 
-from esdedup.cli.completion import complete_files
-from esdedup.cli.option_makers import Decorator, bundle, choice_options, one_option
+from esdedup.cli.option_makers import Decorator, bundle, choice_options, complete_files, one_option
 from esdedup.cli.shared_options import READING, resource_options
 from esdedup.clustering.linkages import LINKAGES
 from esdedup.formats.protocol import FORMATS

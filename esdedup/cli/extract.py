@@ -48,7 +48,7 @@ def extract(
       esdedup extract enwiki-latest-pages-articles.xml.bz2 -o enwiki.jsonl.zst
     """
     from esdedup.cli.show import extracted_text, left_out_text
-    from esdedup.jobs.page_view import left_out, page_text
+    from esdedup.jobs.extracting import left_out, page_text
     from esdedup.terminal import json_line
 
     if page is not None or dropped:

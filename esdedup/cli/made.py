@@ -18,10 +18,9 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import rich_click as click
 
-from esdedup.cli.completion import complete_files
 from esdedup.cli.defaults import Command
 from esdedup.cli.layout import choices_shown
-from esdedup.cli.option_makers import Decorator, bundle
+from esdedup.cli.option_makers import Decorator, bundle, complete_files
 from esdedup.cli.shared_options import (
     OUTPUT,
     READING,

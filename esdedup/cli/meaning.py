@@ -48,9 +48,9 @@ def drift(review: str | None, limit: int | None, as_json: bool, quiet: bool, **o
         limit = _SHOWN
     rows = list(first_rows(esdedup.drift(**options, limit=one_more(limit)), limit))
     if review is not None:
-        from esdedup.output import reviews
+        from esdedup.output import meaning_files
 
-        click.echo(printable_lines(getattr(reviews, review)(rows)), nl=False)
+        click.echo(printable_lines(getattr(meaning_files, review)(rows)), nl=False)
     elif as_json:
         for row in rows:
             click.echo(json_line(row.to_dict()))
@@ -86,7 +86,7 @@ def templates(out: Path | None, table: str, limit: int | None, as_json: bool, qu
         limit = _SHOWN
     found = first_rows(esdedup.templates(**options, limit=one_more(limit)), limit)
     if out is not None:
-        from esdedup.output.template_tables import write_tables
+        from esdedup.output.meaning_files import write_tables
 
         for path in write_tables(found, out, table):
             click.echo(printable_lines(f"wrote {path}"))
@@ -126,7 +126,7 @@ def lineage(graphml: Path | None, limit: int | None, as_json: bool, quiet: bool,
     found = replace(found, trees=list(first_rows(found["trees"], limit)))
     click.echo(json_line(found.to_dict()) if as_json else printable_lines(lineage_text(found)))
     if graphml is not None:
-        from esdedup.output.graphml import write_graphml
+        from esdedup.output.meaning_files import write_graphml
 
         write_graphml(found["trees"], graphml)
         if not as_json:

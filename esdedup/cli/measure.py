@@ -8,9 +8,9 @@ from typing import Any
 import rich_click as click
 
 import esdedup
-from esdedup.cli.completion import complete_files
 from esdedup.cli.declared import jaccard_option, signing_options, source_options
 from esdedup.cli.made import command
+from esdedup.cli.option_makers import complete_files
 from esdedup.cli.printing import show
 from esdedup.cli.shared_options import STORES, any_store_option, defaults_options, optional_store, resource_options
 from esdedup.terminal import printable_lines

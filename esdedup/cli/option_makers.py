@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
 
-from esdedup.cli.completion import complete_files
 from esdedup.cli.layout import Pair, choices_shown
 from esdedup.options import Option, Registry
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+Completion = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+
+
+def complete_files(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+    """Let the shell complete names of files and folders."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(typed, type="file")]
+
+
+def complete_names(names: Iterable[str]) -> Completion:
+    """Offer these names."""
+
+    def complete(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(name) for name in names if name.startswith(typed)]
+
+    return complete
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[Any], Any]

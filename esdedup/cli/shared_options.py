@@ -8,9 +8,8 @@ from pathlib import Path
 
 import rich_click as click
 
-from esdedup.cli.completion import complete_files, complete_names
 from esdedup.cli.defaults import presets, use_config, use_preset
-from esdedup.cli.option_makers import Decorator, bundle, one_option
+from esdedup.cli.option_makers import Decorator, bundle, complete_files, complete_names, one_option
 from esdedup.resources import Resources
 from esdedup.terminal import printable
 

@@ -16,7 +16,7 @@ from esdedup.plurals import plural
 from esdedup.terminal import printable
 
 if TYPE_CHECKING:
-    from esdedup.jobs.page_view import LeftOut
+    from esdedup.jobs.extracting import LeftOut
     from esdedup.output.contents.comparisons import Cluster, Completion, Explanation, Hit, Overlap, Sentence
     from esdedup.output.contents.dedupe_answers import Written
     from esdedup.output.contents.job_answers import Added, Examined, Extracted, Indexed, Status, Summary

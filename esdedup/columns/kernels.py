@@ -75,6 +75,46 @@ def _size(arguments: tuple[Any, ...]) -> int:
     return max(sizes, default=0)
 
 
+class _Wide(np.ndarray):
+    """An array of small numbers or flags whose items are numbers of Python: as in compiled code, they do not wrap."""
+
+    def __getitem__(self, key: Any) -> Any:
+        item = super().__getitem__(key)
+        return item.item() if isinstance(item, np.generic) else item
+
+
+def _wide(value: Any) -> Any:
+    """Return an array of small numbers, or a tuple with some, as `_Wide`. The memory is the same."""
+    if isinstance(value, np.ndarray):
+        return value.view(_Wide) if value.dtype.itemsize < 8 and value.dtype.kind in "iub" else value
+    if isinstance(value, tuple):
+        parts = [_wide(each) for each in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value.item() if isinstance(value, np.generic) and value.dtype.itemsize < 8 else value
+
+
+def _narrow(value: Any) -> Any:
+    if isinstance(value, tuple):
+        parts = [_narrow(each) for each in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value.view(np.ndarray) if isinstance(value, _Wide) else value
+
+
+class _Numpy:
+    """numpy, as kernels use it: the arrays that it makes are `_Wide`."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(np, name)
+        if name in ("empty", "zeros", "full", "ones", "empty_like", "zeros_like"):
+            found = functools.partial(_made_wide, found)
+        setattr(self, name, found)
+        return found
+
+
+def _made_wide(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    return _wide(function(*arguments, **named))
+
+
 class _Kernel(Generic[P, R]):
     def __init__(self, function: Callable[P, R]) -> None:
         functools.update_wrapper(self, function)
@@ -98,8 +138,9 @@ class _Kernel(Generic[P, R]):
 
     def _run_plain(self, size: int, *arguments: P.args, **named: P.kwargs) -> R:
         begun = time.perf_counter()
+        function, given = self.plain(), [_wide(each) for each in arguments]
         with np.errstate(all="ignore"):  # arithmetic wraps
-            result = cast(R, self.plain()(*arguments, **named))
+            result = cast(R, _narrow(function(*given, **{name: _wide(each) for name, each in named.items()})))
         seconds = time.perf_counter() - begun
         _spent[0] += seconds
         self._seconds_each = seconds / max(size, _LITTLE)
@@ -108,7 +149,7 @@ class _Kernel(Generic[P, R]):
     def plain(self) -> Any:
         """Return the function as Python runs it, which calls others as Python runs them."""
         if self._plain is None:
-            code, around = self._function.__code__, dict(self._function.__globals__)
+            code, around = self._function.__code__, {**self._function.__globals__, "np": _Numpy()}
             self._plain = FunctionType(code, around, code.co_name, self._function.__defaults__)
             for name in code.co_names:
                 called = around.get(name)

@@ -10,7 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 
 _SHINGLE = 12
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from esdedup.files import compact_json
 from esdedup.formats.csv_lines import HeldLines, NumberedLines, csv_records
+from esdedup.formats.encoding import exchanged
 from esdedup.formats.fields import Columns, TableFormat, several_texts
-from esdedup.formats.line_ends import exchanged
 from esdedup.formats.line_format import (
     LineBlocks,
     LineFormat,

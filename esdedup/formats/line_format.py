@@ -8,8 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from esdedup.errors import SourceError
-from esdedup.formats.encoding import EncodedText, head_of
-from esdedup.formats.line_ends import exchanged_back, with_line_feeds
+from esdedup.formats.encoding import EncodedText, exchanged_back, head_of, with_line_feeds
 from esdedup.formats.protocol import Walk
 from esdedup.formats.text_limit import ENDLESS, too_large
 
@@ -31,7 +30,7 @@ class Records:
     """The records of one member: runs of bytes that are rewritten one by one."""
 
     exchanged = False
-    """Whether carriage returns and line feeds are exchanged; see `esdedup.formats.line_ends`."""
+    """Whether carriage returns and line feeds are exchanged; see `esdedup.formats.encoding`."""
 
     def records(self, pieces: Iterator[bytes], decisions: Decisions) -> Iterator[tuple[int, bytes]]:
         """Yield everything in the member with record numbers; 0 for parts that are not records."""

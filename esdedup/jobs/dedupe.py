@@ -22,9 +22,8 @@ from esdedup.formats.rewrite import check_rewritable, output_names
 from esdedup.jobs.accounting import accounted
 from esdedup.jobs.against import find_in_references, forget_references, opened_references
 from esdedup.jobs.containing import Containment, find_containing_references
-from esdedup.jobs.drop_rules import DropRules
 from esdedup.jobs.lakes import opened_for
-from esdedup.jobs.preconditions import Address
+from esdedup.jobs.preconditions import Address, DropRules
 from esdedup.jobs.rewriting import Rewriting, Writing
 from esdedup.jobs.settings import Settings, settings_of, stars_around_what_is_kept
 from esdedup.jobs.source_reading import ReadingJob, read_into, refuse_inside, refuse_other_sources

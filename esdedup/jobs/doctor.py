@@ -6,8 +6,8 @@ from esdedup.errors import StoreError
 from esdedup.jobs.scanning import scan_store
 from esdedup.jobs.settings import Settings
 from esdedup.jobs.steps import next_scanning, open_for
-from esdedup.store.checks import Check
 from esdedup.store.registry import StoreAddress
+from esdedup.store.store import Check
 
 _RESULTS = "results"
 

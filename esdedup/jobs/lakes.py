@@ -17,9 +17,8 @@ from esdedup.columns.records import Skips
 from esdedup.engines import ENGINES
 from esdedup.errors import SourceError, StoreError, StoreLockedError, StoreSourcesError, UsageError
 from esdedup.files import hold, whole_file
-from esdedup.formats.locations import Source
+from esdedup.formats.locations import Source, split
 from esdedup.formats.reading_options import Reading
-from esdedup.formats.spans import split
 from esdedup.jobs.accounting import damages, warn_of_sources
 from esdedup.jobs.indexing import index_sources
 from esdedup.jobs.preconditions import Address

@@ -35,7 +35,7 @@ from esdedup.matching.signers.minhash import MinHash
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing, freeze
 from esdedup.matching.units import MOST_CHARS, UNITS
-from esdedup.output.curves import draw_curves
+from esdedup.output.plots import draw_curves
 from esdedup.store.registry import address_of, open_store
 
 MANY = 1_000_000

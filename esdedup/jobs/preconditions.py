@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from esdedup.analysis.names import KINDS
 from esdedup.errors import StoreError, UsageError
+from esdedup.matching.protocol import KEEPS, Keep
 from esdedup.output.choices import TABLE_FORMATS
 from esdedup.store.registry import kind_of
 
@@ -74,3 +76,32 @@ def moment(name: str, text: str | None) -> str | None:
         return (found if found.tzinfo is None else found.astimezone(UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (TypeError, ValueError) as error:
         raise UsageError(f"{name} is {text!r}; use the form 2024-05-31") from error
+
+
+class DropRules(NamedTuple):
+    """What `dedupe` drops, and what it compares with; see `esdedup.dedupe`."""
+
+    keep: Keep = "first"
+    kinds: Sequence[str] | None = None
+    annotate: bool = False
+    against: Sequence[Address] = ()
+    against_only: bool = False
+    against_text_column: str | None = None
+    contained: float | None = None
+    containing: float | None = None
+
+    def check(self, *, references: bool) -> None:
+        """Raise `UsageError` for a value that is not allowed, or that needs references."""
+        check_choice("keep", self.keep, KEEPS)
+        for kind in self.kinds or ():
+            check_choice("kinds", kind, KINDS)
+        for name, share in (("contained", self.contained), ("containing", self.containing)):
+            if share is not None and not (isinstance(share, int | float) and 0 < share <= 1):
+                raise UsageError(f"{name} is {share!r}; allowed: greater than 0, up to 1")
+        if references:
+            if self.against_only and self.contained is not None:
+                raise UsageError("against_only and contained exclude each other; omit one")
+        elif self.containing is not None:
+            raise UsageError("containing needs a reference collection: add against")
+        elif self.against_only or self.against_text_column is not None:
+            raise UsageError("against_only and against_text_column need a reference collection: add against")

@@ -21,7 +21,7 @@ from esdedup.jobs.scratch import scratch_database
 from esdedup.matching.engine import Found, MatchContext, Sentences
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
-from esdedup.matching.verify.diameter import far_members
+from esdedup.matching.verify.compare import far_members
 from esdedup.plurals import plural
 from esdedup.resources import Resources
 from esdedup.store.store import Store

@@ -6,15 +6,18 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from esdedup._version import __version__
 from esdedup.files import whole_file
 from esdedup.jobs.accounting import RENAMED, accounted, damages, skipped_by_reason
 from esdedup.jobs.memory import MemoryWatch
+from esdedup.jobs.steps import make_folder
 from esdedup.matching.protocol import Scanning
-from esdedup.output.histogram import draw_cluster_sizes
+from esdedup.output.drawing import FORMS
 from esdedup.output.out_folder import RESULTS, OutFolder
+from esdedup.output.plots import draw_cluster_sizes, draw_kinds, sizes_of_kinds
 from esdedup.output.report_page import report_page
 from esdedup.output.result_files import export_results
 from esdedup.store.store import Store
@@ -132,3 +135,27 @@ def loaded(store: Store) -> dict[str, Any]:
     """Return what a store contains after a lake was loaded into it."""
     merged = {"new": store.corpus.counts()["documents"], "replaced": 0, "unchanged": 0, "repeated": 0, "gone": 0}
     return indexed(store, merged, damages(store.ledger.sources()))
+
+
+def write_report(store: Store, folder: Path) -> list[Path]:
+    """Write the results of a store to a folder, as a page and plots. Return their paths. The same results give the same
+    bytes.
+
+    report.html needs no other file and no network: counts, kinds, sizes, the most contradictory and the largest
+    clusters, templates, what was skipped, the settings and the commands to reproduce it. Beside it are
+    cluster-sizes.png and .svg and, if clusters were classified, kinds.png and .svg.
+    """
+    make_folder(folder)
+    pages = {REPORT: report_page(store, described(store)).encode()}
+    sizes = store.results.sizes()
+    of_kinds = sizes_of_kinds(store)
+    for form in FORMS:
+        pages[f"cluster-sizes.{form}"] = draw_cluster_sizes(sizes, form)
+        if of_kinds:
+            pages[f"kinds.{form}"] = draw_kinds(of_kinds, form)
+        else:
+            (folder / f"kinds.{form}").unlink(missing_ok=True)  # from earlier results, and outdated
+    for name, content in pages.items():
+        with whole_file(folder / name) as part:
+            part.write_bytes(content)
+    return [folder / name for name in pages]

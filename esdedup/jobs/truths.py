@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from esdedup.columns.database import Database, private_database
 from esdedup.errors import EvaluationError
-from esdedup.evaluation.recall import score_pairs
+from esdedup.evaluation.score import score_pairs
 from esdedup.jobs.scanning import find_pairs, named_pairs
 from esdedup.jobs.scratch import scratch_database
 from esdedup.matching.protocol import Scanning

@@ -16,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.columns.arrays import text_buffers
+from esdedup.columns.arrays import decode, text_buffers
 from esdedup.columns.hashing import Bytes, Hashes, Offsets, mix
 from esdedup.columns.kernels import compiled
-from esdedup.columns.utf8 import decode
 
 Grams = npt.NDArray[np.uint32]
 

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.columns.arrays import text_buffers, text_column
+from esdedup.columns.arrays import decode, text_buffers, text_column
 from esdedup.columns.hashing import Bytes, Offsets
 from esdedup.columns.kernels import compiled
-from esdedup.columns.utf8 import decode
 from esdedup.lookup.grams import Grams, grams_of, is_unspaced
 
 Similarities = npt.NDArray[np.float64]

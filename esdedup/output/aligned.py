@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 import numpy as np
 import pyarrow as pa
 
-from esdedup.analysis.frames import FramedTexts, frame_texts
+from esdedup.analysis.templates import FramedTexts, frame_texts
 from esdedup.matching.verify.edits import word_edit_distances
 
 ROWS = 12

@@ -11,7 +11,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from esdedup.matching.units import setting_in_words
-from esdedup.output import measures_in_words
+from esdedup.output import skips
 from esdedup.output.record_counts import in_words
 from esdedup.plurals import plural
 
@@ -27,7 +27,7 @@ def environment(*packages: str) -> Environment:
 
     Everything is escaped, characters that HTML does not allow are replaced by visible signs, and a missing name is an
     error. Filters: `number` (1,234,567), `short` (1.2 M), `percent` (of a share: 12.3%), `plural`,
-    `setting` (its value in words), `records` (their counts in lines), and those of `measures_in_words`.
+    `setting` (its value in words), `records` (their counts in lines), and the measures of `skips`.
     """
     found = Environment(
         loader=ChoiceLoader([PackageLoader(package) for package in (*packages, _PACKAGE)]),
@@ -40,9 +40,9 @@ def environment(*packages: str) -> Environment:
     found.filters |= {"number": number, "short": short, "percent": percent, "plural": plural}
     found.filters |= {"setting": setting_in_words, "records": lambda counts, unit: in_words(counts, unit).splitlines()}
     found.filters |= {
-        "confidence": measures_in_words.confidence,
-        "likeness": measures_in_words.likeness,
-        "hundredths": measures_in_words.hundredths,
+        "confidence": skips.confidence,
+        "likeness": skips.likeness,
+        "hundredths": skips.hundredths,
     }
     return found
 

@@ -15,16 +15,14 @@ from typing import Any
 from markupsafe import Markup
 
 from esdedup.analysis.drift import contradictions
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 from esdedup.analysis.templates import Table, frame_pieces, table_of
 from esdedup.matching.units import setting_in_words
 from esdedup.output.aligned import align_cluster
 from esdedup.output.drawing import on_dark
-from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.html import environment, style
-from esdedup.output.kinds_plot import draw_kinds
+from esdedup.output.plots import classes, draw_cluster_sizes, draw_kinds, sizes_of_kinds
 from esdedup.output.reproduce import commands, defaults, state
-from esdedup.output.sizes import classes, sizes_of_kinds
 from esdedup.output.skips import in_words
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from esdedup.errors import StoreError
@@ -12,6 +12,20 @@ if TYPE_CHECKING:
     from esdedup.store.corpus import Corpus
     from esdedup.store.ledger import Ledger
     from esdedup.store.results import Results
+
+
+class Check(NamedTuple):
+    """One promise of a store, and whether it is kept."""
+
+    name: str
+    problem: str | None = None
+    """What is wrong, in one sentence; None if nothing is."""
+    advice: str | None = None
+    """What mends it."""
+    repaired: bool = False
+    """Whether it was mended just now."""
+    made: bool = True
+    """Whether the check was made. Some need what others found missing."""
 
 
 class Store(ABC):

@@ -19,11 +19,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.columns.arrays import text_buffers, texts_from
+from esdedup.columns.arrays import decode, encode, text_buffers, texts_from
 from esdedup.columns.hashing import Bytes, Offsets, mix
 from esdedup.columns.kernels import compiled, kept
-from esdedup.columns.utf8 import decode, encode
-from esdedup.text.word_table import ABSENT, find, hash_table
+from esdedup.text.words import ABSENT, find, hash_table
 
 _CODES = 0x20000  # beyond are ideographs, which stay
 _SPACE, _NOTHING = 0, 1

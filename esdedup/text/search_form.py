@@ -13,10 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.columns.arrays import text_buffers, texts_from
+from esdedup.columns.arrays import decode, encode, text_buffers, texts_from
 from esdedup.columns.hashing import Bytes, Offsets
 from esdedup.columns.kernels import compiled, kept
-from esdedup.columns.utf8 import decode, encode
 
 _CODES = 0x20000  # beyond are ideographs, which stay
 _REWRITTEN = (

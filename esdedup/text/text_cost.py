@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from esdedup.columns.arrays import decode
 from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled
-from esdedup.columns.utf8 import decode
-from esdedup.text.sentences.characters_and_words import class_of
-from esdedup.text.sentences.letters import ELLIPSIS, END, LINE, STOP, WIDE
+from esdedup.text.sentences.characters_and_words import ELLIPSIS, END, LINE, STOP, WIDE, class_of
 
 
 @compiled

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 from esdedup.output.html import number
-from esdedup.output.sizes import SizeClass
+from esdedup.output.plots import SizeClass
 from esdedup.store.cluster_queries import MOST
-from esdedup.web.answers.shapes import Point
+from esdedup.web.answers.shapes import Edge, Point
 
 _FIRSTS = (2, 3, 4, 5, 10, 20, 50, 100, 1_000, 10_000)
 """The smallest size of each row: so few that each is high enough to be hit with a finger."""
@@ -120,3 +120,56 @@ def curve_dots(points: Sequence[Point]) -> list[Drawn]:
         for one in points
         if one["found"] is not None and one["pairs"]
     ]
+
+
+SIZE = 320
+"""Width and height, in the units of the drawing."""
+
+_MARGIN = 26
+
+
+class Line(NamedTuple):
+    """A pair. `strength` is 0 for the weakest of all pairs and 1 for equal texts."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    a: int
+    b: int
+    jaccard: float | None
+    strength: float
+    weakest: bool
+
+
+class Ring(NamedTuple):
+    """The positions of the texts, and the lines between them, weaker ones first."""
+
+    size: int
+    nodes: list[tuple[float, float]]
+    lines: list[Line]
+
+
+def ring(texts: int, edges: Sequence[Edge]) -> Ring:
+    """Place this many texts on a ring, the first at the top."""
+    radius, middle = SIZE / 2 - _MARGIN, SIZE / 2
+    angles = [2 * math.pi * text / max(texts, 1) for text in range(texts)]
+    nodes = [
+        (round(middle + radius * math.sin(angle), 1), round(middle - radius * math.cos(angle), 1)) for angle in angles
+    ]
+    known = [edge["jaccard"] for edge in edges if edge["jaccard"] is not None]
+    least = min(known, default=0.0)
+    lines = [
+        Line(
+            *nodes[edge["a"]],
+            *nodes[edge["b"]],
+            edge["a"],
+            edge["b"],
+            edge["jaccard"],
+            1.0 if edge["jaccard"] is None or least == 1 else round((edge["jaccard"] - least) / (1 - least), 3),
+            edge["jaccard"] == least and len(known) > 1,
+        )
+        for edge in edges
+    ]
+    lines.sort(key=lambda line: (line.strength, line.a, line.b))
+    return Ring(SIZE, nodes, lines)

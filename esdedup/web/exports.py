@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from esdedup.analysis.templates import Table
 from esdedup.files import compact_json
-from esdedup.output.spreadsheet import write_csv
+from esdedup.output.meaning_files import write_csv
 from esdedup.web.answers.browse import whole_cluster
 from esdedup.web.answers.meanings import whole_table
 from esdedup.web.request_queue import RequestQueue

@@ -12,12 +12,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, Router
 
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 from esdedup.analysis.templates import frame_pieces
 from esdedup.output.html import environment, style
 from esdedup.web import charts
 from esdedup.web.answers.browse import PAGE
-from esdedup.web.graph import ring
+from esdedup.web.charts import ring
 from esdedup.web.paging import FIRST, numbered, paging
 
 _FILES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}

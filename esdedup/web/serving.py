@@ -23,7 +23,7 @@ from starlette.types import ASGIApp
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.resources import available_cores
 from esdedup.store.registry import address_of
-from esdedup.web.answers.warm import warm_up
+from esdedup.web.answers.overview import warm_up
 from esdedup.web.app import create_app
 from esdedup.web.connections import Limits, limited
 from esdedup.web.live import Live

@@ -12,9 +12,9 @@ from fastapi import Path, Query
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.convertors import Convertor, register_url_convertor
 
-from esdedup.analysis.kind_names import Kind
+from esdedup.analysis.names import Kind
 from esdedup.store.cluster_queries import MOST, ClusterQuery, Order
-from esdedup.web.answers import articles, browse, check, meanings, overview, shapes
+from esdedup.web.answers import browse, check, meanings, overview, shapes
 from esdedup.web.request_queue import CachedQuery, StoreQuery
 
 
@@ -124,12 +124,12 @@ def template(identity: ClusterId) -> StoreQuery[shapes.TemplateTable]:
 
 def article_list() -> CachedQuery[shapes.ArticleList]:
     """The pairs of articles with the most common sentences."""
-    return CachedQuery("articles", articles.article_list)
+    return CachedQuery("articles", overview.article_list)
 
 
 def article(identity: DocumentId) -> CachedQuery[shapes.ArticlePage]:
     """The articles that share sentences with one article, and its clusters."""
-    return CachedQuery(("article", identity), lambda store: articles.article_page(store, identity))
+    return CachedQuery(("article", identity), lambda store: overview.article_page(store, identity))
 
 
 def overview_of_all() -> CachedQuery[shapes.Overview]:

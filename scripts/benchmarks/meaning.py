@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 import esdedup
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 from esdedup.columns.arrays import text_buffers
 from esdedup.columns.hashing import content_hashes
 from esdedup.jobs import scanning

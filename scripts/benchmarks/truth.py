@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import esdedup
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 from scripts.benchmarks.bench import Bench
 from scripts.benchmarks.calibration import calibration_error, picture, reliability
 from scripts.benchmarks.rows import Row, at_least, at_most

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import esdedup
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 from esdedup.clustering.linkages import LINKAGES
 from esdedup.engines import ENGINES
 from esdedup.formats.protocol import FORMATS

@@ -10,12 +10,14 @@ import pyarrow as pa
 
 from esdedup.columns.components import roots, unite
 from esdedup.columns.cuts import Cutter, whole_groups
+from esdedup.columns.database import Database
 from esdedup.engines.cluster_tables import create_pairs
 from esdedup.engines.local.group_scan import GroupScan, hold_postings
 from esdedup.engines.local.local_texts import LocalTexts
 from esdedup.matching.engine import (
     Collisions,
     ComparePairs,
+    Engine,
     GroupComparison,
     MatchContext,
     Meet,
@@ -155,3 +157,16 @@ class LocalEngine(LocalTexts):
             [which],
         )
         return function(context, asked, held)
+
+
+class LocalScan:
+    """What such scans have in common. Raise `UsageError` for another engine."""
+
+    def __init__(self, engine: Engine, context: MatchContext) -> None:
+        self._engine: LocalEngine = engine.local()
+        self._db: Database = self._engine.db
+        self._context = context
+        self._signer = context.signer
+        self._rule = context.rule
+        self._budget = self._engine.budget
+        self._threads = self._engine.threads

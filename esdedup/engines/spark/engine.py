@@ -14,9 +14,7 @@ import pyarrow as pa
 
 from esdedup.columns.database import Database
 from esdedup.engines.cluster_tables import create_pairs
-from esdedup.engines.spark.buckets import bits_for, ranges
-from esdedup.engines.spark.costs import costs_since
-from esdedup.engines.spark.exchange import exchange_in
+from esdedup.engines.spark.exchange import bits_for, costs_since, exchange_in, ranges
 from esdedup.engines.spark.group_stages import (
     GROUPS,
     PAIRS,

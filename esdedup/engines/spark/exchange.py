@@ -18,11 +18,87 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
-from esdedup.engines.spark.costs import note_cost
+from esdedup.columns.arrays import Numbers
+from esdedup.columns.hashing import Hashes
 from esdedup.errors import EngineError
-from esdedup.matching.engine import Progress, no_progress
+from esdedup.matching.engine import Progress, StageCost, no_progress
+
+_KNOWN: list[tuple[float, StageCost]] = []
+"""The stages that have ended, with the time of their end."""
+
+
+def note_cost(context: Any, group: str, stage: str, ended: float, seconds: float, peak: int) -> None:
+    """Record what the jobs of a group have cost. `peak` is the most memory that a process of Python has had, in bytes.
+
+    What Spark does not tell is 0: on some clusters its records are closed to Python.
+    """
+    tasks = milliseconds = shuffled = spilled = 0
+    with suppress(Exception):  # whatever the gateway raises: a scan does not depend on it
+        spark = context._jsc.sc()
+        spark.listenerBus().waitUntilEmpty()
+        store, tracker = spark.statusStore(), context.statusTracker()
+        numbers = {number for job in tracker.getJobIdsForGroup(group) for number in tracker.getJobInfo(job).stageIds}
+        for number in numbers:
+            with suppress(Exception):  # a stage that was not needed again has no record
+                told = store.lastStageAttempt(number)
+                tasks += told.numCompleteTasks()
+                milliseconds += told.executorRunTime()
+                shuffled += told.shuffleWriteBytes()
+                spilled += told.diskBytesSpilled()
+    _KNOWN.append((ended, StageCost(stage, seconds, tasks, milliseconds / 1000, shuffled, spilled, peak)))
+
+
+def costs_since(time: float) -> list[StageCost]:
+    """Return the costs of the stages that ended since a time (seconds of the epoch), those of one name together."""
+    found: dict[str, StageCost] = {}
+    for ended, cost in _KNOWN:
+        if ended >= time:
+            found[cost.stage] = found[cost.stage] + cost if cost.stage in found else cost
+    return list(found.values())
+
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_MOST_BITS = 15
+
+
+def bits_for(size: int, budget: int, tasks: int) -> int:
+    """Return the bits of a bucket's number: with that many buckets each has at most `budget` of `size` bytes, and each
+    of `tasks` parallel tasks has a few of them.
+    """
+    return min(_MOST_BITS, max(0, (max(size // budget, 4 * tasks) - 1).bit_length()))
+
+
+def spread(values: Hashes, bits: int) -> Numbers:
+    """Return the buckets of values by a mix of all their bits."""
+    if bits == 0:
+        return np.zeros(len(values), np.int64)
+    mixed = values * _GOLDEN
+    mixed ^= mixed >> np.uint64(32)
+    return ((mixed * _GOLDEN) >> np.uint64(64 - bits)).astype(np.int64)
+
+
+def ranges(hashes: Hashes, bits: int) -> Numbers:
+    """Return the buckets of hashes by their first bits, so that a bucket is a range of hashes."""
+    return (hashes >> np.uint64(64 - bits)).astype(np.int64) if bits else np.zeros(len(hashes), np.int64)
+
+
+def by_bucket(buckets: Numbers, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
+    """Yield the rows of each bucket."""
+    order = np.argsort(buckets.astype(np.uint16), kind="stable")  # a radix sort
+    yield from in_order(buckets[order], rows.take(pa.array(order)))
+
+
+def in_order(buckets: Numbers, rows: pa.Table) -> Iterator[tuple[int, pa.Table]]:
+    """Yield the rows of each bucket, which are adjacent."""
+    cuts = np.flatnonzero(np.diff(buckets)) + 1
+    rows = rows.combine_chunks()
+    for begin, end in zip([0, *cuts.tolist()], [*cuts.tolist(), len(buckets)], strict=True):
+        if begin < end:
+            yield int(buckets[begin]), rows.slice(begin, end - begin)
+
 
 log = logging.getLogger("esdedup")
 

@@ -17,8 +17,7 @@ import pyarrow.compute as pc
 from esdedup.columns.arrays import Numbers, first_of_each, run_starts
 from esdedup.columns.cuts import Cutter
 from esdedup.columns.hashing import Hashes
-from esdedup.engines.spark.buckets import by_bucket, in_order, ranges, spread
-from esdedup.engines.spark.exchange import Arrived, Sent
+from esdedup.engines.spark.exchange import Arrived, Sent, by_bucket, in_order, ranges, spread
 from esdedup.engines.spark.text_stages import ATTACHED, POSTED, REQUESTS, RUNS, Places, by_hash
 from esdedup.engines.spark.work_folder import read_rows, write_rows
 from esdedup.matching.engine import CompareGroups, MatchContext

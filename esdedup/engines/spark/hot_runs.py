@@ -14,8 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers, first_of_each
-from esdedup.engines.spark.buckets import in_order, ranges, spread
-from esdedup.engines.spark.exchange import Arrived, Sent
+from esdedup.engines.spark.exchange import Arrived, Sent, in_order, ranges, spread
 from esdedup.engines.spark.group_stages import GroupPlan
 from esdedup.engines.spark.work_folder import read_rows, write_rows
 from esdedup.matching.groups import among, columns_of, other_tokens, token_lists, token_matrix

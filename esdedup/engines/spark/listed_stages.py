@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Numbers, first_of_each, run_starts
-from esdedup.engines.spark.buckets import by_bucket, in_order, ranges, spread
-from esdedup.engines.spark.exchange import Arrived, Sent
+from esdedup.engines.spark.exchange import Arrived, Sent, by_bucket, in_order, ranges, spread
 from esdedup.engines.spark.group_stages import PAIRS
 from esdedup.engines.spark.text_stages import ASKED, ATTACHED, BODIES, POSTED, REQUESTS, TEXTS, Places, by_hash
 from esdedup.engines.spark.work_folder import read_rows, whole_part, write_rows

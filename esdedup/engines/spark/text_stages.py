@@ -11,8 +11,7 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Flags, Numbers, first_of_each, run_starts
 from esdedup.columns.hashing import Hashes
-from esdedup.engines.spark.buckets import in_order, ranges
-from esdedup.engines.spark.exchange import Arrived, Sent
+from esdedup.engines.spark.exchange import Arrived, Sent, in_order, ranges
 from esdedup.engines.spark.work_folder import WorkFolder, read_rows, write_rows
 from esdedup.matching.engine import FetchTexts
 

@@ -33,7 +33,7 @@ class AllPairs(Matcher):
         """
         from esdedup.matching.engine import Found
         from esdedup.matching.exact.stages import Rarity, count_texts, meet_postings, post_prefixes
-        from esdedup.matching.verify.listed import compare_listed
+        from esdedup.matching.verify.verified import compare_listed
 
         texts = engine.collapse()
 

@@ -30,7 +30,7 @@ class Tokens(Matcher):
         from esdedup.matching.engine import Found, GroupComparison
         from esdedup.matching.lsh import collide
         from esdedup.matching.lsh.block import compare_collisions, sift_collisions, sketch_texts
-        from esdedup.matching.verify.listed import compare_listed
+        from esdedup.matching.verify.verified import compare_listed
 
         texts = engine.collapse()
         collisions = engine.collide(collide.HOT_LIMIT)

@@ -5,6 +5,8 @@ Every distinct word of the column becomes one character, so that rapidfuzz compa
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -14,7 +16,28 @@ from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
 from esdedup.columns.arrays import Numbers, run_starts, text_buffers
+from esdedup.matching.lsh.collide import Similarities
 from esdedup.text.words import find_words
+
+
+def in_parts(threads: int, rows: int, work: Callable[[int, int], object]) -> None:
+    """Run `work` on ranges of `rows` rows, on this many threads."""
+    cuts = np.linspace(0, rows, (4 * threads if threads > 1 else 1) + 1).astype(int).tolist()
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, cuts[:-1], cuts[1:]):
+            pass
+
+
+def measured(threads: int, measure: Callable[[Numbers, Numbers], Similarities], a: Numbers, b: Numbers) -> Similarities:
+    """Return a kernel's measure of the pairs a[i], b[i], shape (pairs,)."""
+    out = np.empty(len(a), np.float64)
+
+    def part(begin: int, end: int) -> None:
+        out[begin:end] = measure(a[begin:end], b[begin:end])
+
+    in_parts(threads, len(a), part)
+    return out
+
 
 Distances = npt.NDArray[np.int32]
 

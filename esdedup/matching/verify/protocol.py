@@ -78,9 +78,9 @@ class PairRule:
 VERIFIERS: Registry[Verifier] = Registry(
     "verify",
     {
-        "exact": "esdedup.matching.verify.jaccard:Exact",
-        "cosine": "esdedup.matching.verify.cosine:Cosine",
-        "words": "esdedup.matching.verify.word_edits:WordEdits",
-        "none": "esdedup.matching.verify.unverified:Unverified",
+        "exact": "esdedup.matching.verify.verifiers:Exact",
+        "cosine": "esdedup.matching.verify.verifiers:Cosine",
+        "words": "esdedup.matching.verify.verifiers:WordEdits",
+        "none": "esdedup.matching.verify.verifiers:Unverified",
     },
 )

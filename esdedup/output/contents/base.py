@@ -88,6 +88,9 @@ class Result:
     def __hash__(self) -> int:
         return id(self)
 
+    def __or__(self, other: Mapping[str, Any]) -> dict[str, Any]:
+        return {**dict(self.items()), **other}
+
     def keys(self) -> list[str]:
         """Return the names of the fields that this answer has."""
         return [name for name in self._names() if getattr(self, _field(name)) is not MISSING]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 from esdedup.matching.units import UNITS
 
 

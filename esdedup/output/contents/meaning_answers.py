@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from esdedup.analysis.editors import EDITORS
-from esdedup.analysis.fact_names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
+from esdedup.analysis.lineage import EDITORS
+from esdedup.analysis.names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
 from esdedup.analysis.values import DATE, NAME, NUMBER, QUANTITY, WORDS
 from esdedup.output.contents.base import Result, answer
 from esdedup.output.contents.field_types import ClusterId, Count, Share

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers, text_column
 from esdedup.engines.cluster_tables import create_pairs
-from esdedup.engines.local.scan import LocalScan
+from esdedup.engines.local.engine import LocalScan
 from esdedup.matching.engine import Engine, Found, MatchContext
 from esdedup.matching.signers.minhash_kernels import family, minhash_values
 from esdedup.matching.signers.text_signer import TextSigner

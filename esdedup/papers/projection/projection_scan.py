@@ -15,14 +15,14 @@ from esdedup.columns.arrays import Numbers
 from esdedup.columns.components import roots, unite
 from esdedup.columns.cuts import Cutter
 from esdedup.engines.cluster_tables import create_pairs
-from esdedup.engines.local.scan import LocalScan
+from esdedup.engines.local.engine import LocalScan
 from esdedup.matching.engine import PAIRS, Engine, Found, MatchContext
 from esdedup.matching.groups import token_matrix
 from esdedup.matching.lsh.collide import Similarities, shared_tokens
-from esdedup.matching.verify.threads import measured
+from esdedup.matching.verify.edits import measured
 from esdedup.matching.verify.verified import verify
 from esdedup.papers.projection.hyperplanes import cosines, hyperplanes, sign
-from esdedup.papers.projection.projection_options import ProjectionOptions
+from esdedup.papers.projection.matcher import ProjectionOptions
 from esdedup.papers.projection.sentence_vectors import SentenceVectors
 from esdedup.papers.projection.windows import Windows, signature_table
 

@@ -15,9 +15,9 @@ from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes, Offsets
 from esdedup.errors import VectorsError
 from esdedup.matching.signing import Signing
-from esdedup.matching.verify.threads import in_parts
+from esdedup.matching.verify.edits import in_parts
 from esdedup.papers.projection.hyperplanes import Sums, add_hashed, add_rows, hashed_key
-from esdedup.papers.projection.projection_options import ProjectionOptions
+from esdedup.papers.projection.matcher import ProjectionOptions
 from esdedup.papers.projection.word_vectors import Vectors, VectorsFile
 from esdedup.text.topics import topic_words
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.papers.projection.hyperplanes import Signatures, near_in_order, permutation, permute
-from esdedup.papers.projection.projection_options import ProjectionOptions
+from esdedup.papers.projection.matcher import ProjectionOptions
 
 _SORTING_BYTES = 100  # a signature, its number and its position, while they are sorted in memory
 

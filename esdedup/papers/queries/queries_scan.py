@@ -19,14 +19,14 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes, Offsets, mix
 from esdedup.columns.kernels import compiled
-from esdedup.engines.local.scan import LocalScan
+from esdedup.engines.local.engine import LocalScan
 from esdedup.matching.engine import Engine, Found, MatchContext
 from esdedup.matching.lsh.collide import Similarities
 from esdedup.matching.signers.minhash_kernels import family, minhash_values
 from esdedup.matching.signers.text_signer import SET_BYTES
-from esdedup.matching.verify.listed import compare_listed
-from esdedup.matching.verify.threads import measured
-from esdedup.papers.queries.query_options import QueryOptions
+from esdedup.matching.verify.edits import measured
+from esdedup.matching.verify.verified import compare_listed
+from esdedup.papers.queries.matcher import QueryOptions
 from esdedup.text.normalize import normalize
 from esdedup.text.shingles import shingle_sets
 from esdedup.text.words import find_words

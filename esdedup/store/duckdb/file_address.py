@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from esdedup.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
-    from esdedup.store.checks import Check
-    from esdedup.store.store import Store
+    from esdedup.store.store import Check, Store
 
 ENDING = ".duckdb"
 """Ending of the name of a store in a file."""

@@ -11,8 +11,8 @@ from esdedup.errors import StoreError
 from esdedup.files import as_word
 from esdedup.matching.groups import token_lists
 from esdedup.matching.signers.text_signer import TextSigner
-from esdedup.store.checks import Check
 from esdedup.store.duckdb.store import FileStore
+from esdedup.store.store import Check
 
 if TYPE_CHECKING:
     from esdedup.columns.database import Database

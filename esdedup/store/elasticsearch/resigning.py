@@ -16,9 +16,8 @@ from esdedup.columns.hashing import content_hashes
 from esdedup.matching.groups import token_lists
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
-from esdedup.store.elasticsearch.computed import computed_fields
 from esdedup.store.elasticsearch.reading import Hits, signed
-from esdedup.store.elasticsearch.rows import POSITION_BITS
+from esdedup.store.elasticsearch.rows import POSITION_BITS, computed_fields
 from esdedup.text.segment import segment
 from esdedup.text.splitting import Splitting
 

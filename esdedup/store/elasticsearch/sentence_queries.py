@@ -18,13 +18,14 @@ from esdedup.lookup.text_blocks import keys_of
 from esdedup.store.corpus import PLACES, Filters, Question, SentenceQuery
 from esdedup.store.elasticsearch.answers import TooLongError
 from esdedup.store.elasticsearch.bulk import Action, Bulk
-from esdedup.store.elasticsearch.computed import START_CHARS, folded
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.holds import Hold
 from esdedup.store.elasticsearch.reading import PAGE, Fields, Hits, hashes, integers, signed
 from esdedup.store.elasticsearch.rows import (
     NAMED,
+    START_CHARS,
     WHOLE_SENTENCE,
+    folded,
     one_signed,
     sentence_table,
     whole_sentences,

@@ -17,7 +17,6 @@ from esdedup.errors import EsdedupError
 from esdedup.matching.groups import token_lists
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.plurals import plural
-from esdedup.store.checks import Check
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.elasticsearch.client import HelperClient
 from esdedup.store.elasticsearch.connection import Connection
@@ -31,6 +30,7 @@ from esdedup.store.elasticsearch.resigning import number_of
 from esdedup.store.elasticsearch.rows import OURS
 from esdedup.store.elasticsearch.state import State
 from esdedup.store.schemas import check_readable, saved_signing
+from esdedup.store.store import Check
 
 _SAMPLE, _RUN = 500, 50
 _REBUILT = {*(f"index of {kind}" for kind in CORPUS), "tokens", "documents of sentences"}

@@ -14,8 +14,7 @@ from esdedup.files import user_cache
 from esdedup.store.elasticsearch.address import SCHEMES, ServerAddress
 
 if TYPE_CHECKING:
-    from esdedup.store.checks import Check
-    from esdedup.store.store import Store
+    from esdedup.store.store import Check, Store
 
 
 class ServerStoreAddress(ServerAddress):

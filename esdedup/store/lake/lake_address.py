@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from esdedup.errors import EsdedupError
 
 if TYPE_CHECKING:
-    from esdedup.store.checks import Check
-    from esdedup.store.store import Store
+    from esdedup.store.store import Check, Store
 
 LAKE = "lake"
 """The name of the lake in a folder of results."""
@@ -70,8 +69,8 @@ class LakeAddress:
 
     def examine(self) -> list[Check]:
         """Return every check of the store."""
-        from esdedup.store.checks import Check
         from esdedup.store.lake.store import about_of
+        from esdedup.store.store import Check
 
         try:
             with self.open(None) as opened:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from esdedup.errors import NotAStoreError, StoreError
 from esdedup.files import as_word, whole_file
-from esdedup.store.duckdb.ledger_values import ANY, CHECKPOINT, NATURAL, fits
+from esdedup.store.duckdb.ledger import ANY, CHECKPOINT, NATURAL, fits
 from esdedup.store.schemas import DOCUMENT_ROWS, SENTENCE_ROWS, TABLES
 
 _PART = pa.field("part", pa.int32())

@@ -11,11 +11,24 @@ from typing import NamedTuple
 
 import numpy as np
 
+from esdedup.columns.arrays import decode
 from esdedup.columns.hashing import Bytes, Offsets
 from esdedup.columns.kernels import compiled
-from esdedup.columns.utf8 import decode
 from esdedup.text.sentences.characters_and_words import (
     BRACKET,
+    CLASSES,
+    CLOSE,
+    DIGIT,
+    ELLIPSIS,
+    END,
+    LETTER,
+    LINE,
+    LOWER,
+    MARK,
+    QUOTE,
+    STOP,
+    UPPER,
+    WIDE,
     begins_small,
     class_of,
     end_of_closing,
@@ -38,22 +51,7 @@ from esdedup.text.sentences.language_words import (
     STARTERS,
     STOP_IS_COMMA,
 )
-from esdedup.text.sentences.letters import (
-    CLASSES,
-    CLOSE,
-    DIGIT,
-    ELLIPSIS,
-    END,
-    LETTER,
-    LINE,
-    LOWER,
-    MARK,
-    QUOTE,
-    STOP,
-    UPPER,
-    WIDE,
-)
-from esdedup.text.word_table import Numbers
+from esdedup.text.words import Numbers
 
 _LONG_WORD = 5  # letters of a word that is no abbreviation, even if a small letter follows
 _ORDINAL = 3  # digits of an ordinal

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from esdedup.columns.kernels import constant
-from esdedup.text.word_table import hash_table, key_of
+from esdedup.text.words import hash_table, key_of
 
 NEVER, SOMETIMES, FINAL, BEFORE_NUMBERS, STARTERS, FOLLOWERS = (constant(1 << bit) for bit in range(6))
 """The lists that a word may be in; see the head of languages.toml."""
@@ -33,7 +33,7 @@ _KIND = 32  # a key starts from the number of its language, above the bits of an
 
 
 class Words(NamedTuple):
-    """Words of all languages: `numbers` of languages by code, the arrays that `word_table.find` searches, and, by
+    """Words of all languages: `numbers` of languages by code, the arrays that `words.find` searches, and, by
     number of a language, where its keys start from and its properties.
     """
 

@@ -18,11 +18,11 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.arrays import text_buffers, texts_from
-from esdedup.columns.hashing import Hashes, content_hashes, xxh64
+from esdedup.columns.hashing import Bytes, Hashes, content_hashes, xxh64
 from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext.cleaning import Tables
 from esdedup.text.wikitext.fast import ROOM, clean, read_only, rooms
-from esdedup.text.wikitext.lookup import Bytes, Numbers
+from esdedup.text.wikitext.lookup import Numbers
 
 _FIRST_ROOM = 64
 

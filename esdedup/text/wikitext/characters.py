@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled
-from esdedup.text.wikitext.lookup import ENTITY, MAGIC_WORD, Bytes, Numbers, folded_key
-from esdedup.text.word_table import ABSENT, find, mix
+from esdedup.text.wikitext.lookup import ENTITY, MAGIC_WORD, Numbers, folded_key
+from esdedup.text.words import ABSENT, find, mix
 
 _LONGEST_ENTITY = 33
 _LONGEST_MAGIC_WORD = 80  # bytes

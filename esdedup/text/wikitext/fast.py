@@ -13,18 +13,19 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.columns.arrays import text_buffers, texts_from
+from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled, constant
-from esdedup.text import word_table
+from esdedup.text import words
 from esdedup.text.wikitext import lookup
 from esdedup.text.wikitext.cleaning import Cleaner, Tables
+from esdedup.text.wikitext.formula import SYMBOLS
 from esdedup.text.wikitext.line_pass import write_lines
 from esdedup.text.wikitext.link_pass import strip_links
-from esdedup.text.wikitext.lookup import Bytes, Numbers
+from esdedup.text.wikitext.lookup import Numbers
 from esdedup.text.wikitext.rules import Names
 from esdedup.text.wikitext.tags import strip_tags
 from esdedup.text.wikitext.template_pass import growth, strip_templates
 from esdedup.text.wikitext.templates.program import ARGUMENTS, programs
-from esdedup.text.wikitext.tex_symbols import SYMBOLS
 from esdedup.text.wikitext.variants import strip_variants
 
 Number = TypeVar("Number", np.uint8, np.int64)
@@ -128,7 +129,7 @@ class FastCleaner(Cleaner):
 
     def __init__(self, names: Names) -> None:
         places, code = programs(names.templates)
-        self.tables: Tables = (*lookup.table(names, places, SYMBOLS), word_table.LETTERS, code)
+        self.tables: Tables = (*lookup.table(names, places, SYMBOLS), words.LETTERS, code)
 
     def clean(self, text: str) -> str:
         """Return the plain text of one page."""

@@ -25,9 +25,9 @@ from esdedup.text.wikitext.plain_lines import (
     protect,
 )
 from esdedup.text.wikitext.rules import TAGS, Names
+from esdedup.text.wikitext.tags import CODE, PARAGRAPHS, kind_of
 from esdedup.text.wikitext.template_pass import GROWTH
 from esdedup.text.wikitext.templates.patterns import SIGNS, fill
-from esdedup.text.wikitext.unknown_tags import CODE, PARAGRAPHS, kind_of
 
 # Tags that the parser left in the text: unpaired ones, which MediaWiki treats as tags anyway.
 _TAG = re.compile(r"</?([A-Za-z0-9]+)(?=[\s/>])[^<>]*>")

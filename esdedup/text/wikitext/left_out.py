@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from esdedup.text.folded_names import fold
 from esdedup.text.wikitext.rules import DROP, FORMULA, SCHEMES, SECTIONS, TABLE, TAGS, Names
-from esdedup.text.wikitext.unknown_tags import CODE, kind_of
+from esdedup.text.wikitext.tags import CODE, kind_of
 
 KEPT, LEFT_OUT, ADDED = "=", "-", "+"
 _MARKUP = "markup"

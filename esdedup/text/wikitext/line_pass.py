@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from esdedup.columns.arrays import encode
+from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled, constant
-from esdedup.columns.utf8 import encode
 from esdedup.text.wikitext.characters import read_entity, read_magic_word
-from esdedup.text.wikitext.displays import ends_sentence, sentence_goes_on
-from esdedup.text.wikitext.lookup import SECTION, Bytes, Numbers, folded_key
+from esdedup.text.wikitext.lookup import SECTION, Numbers, folded_key
 from esdedup.text.wikitext.marks import (
     APART,
     GONE,
@@ -22,12 +22,13 @@ from esdedup.text.wikitext.marks import (
     TABLE_CLOSE,
     TABLE_OPEN,
     byte_map,
+    ends_sentence,
+    odd_quote,
+    sentence_goes_on,
 )
 from esdedup.text.wikitext.numbers import number_sign
-from esdedup.text.wikitext.quote_marks import odd_quote
-from esdedup.text.wikitext.sections import heading_level, section_end, visible_end
-from esdedup.text.wikitext.table_rows import begins_row, rows_end
-from esdedup.text.word_table import ABSENT, find
+from esdedup.text.wikitext.sections import begins_row, heading_level, rows_end, section_end, visible_end
+from esdedup.text.words import ABSENT, find
 
 # What must be written before the next visible character; the stronger one wins.
 _NOTHING, _SPACE, _LINE, _BLOCK = (constant(strength) for strength in range(4))

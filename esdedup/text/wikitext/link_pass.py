@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled
-from esdedup.text.wikitext.lookup import NAMESPACE, SCHEME, Bytes, Numbers, folded_key
+from esdedup.text.wikitext.lookup import NAMESPACE, SCHEME, Numbers, folded_key
 from esdedup.text.wikitext.marks import GONE, SPLIT, TABLE_CLOSE, TABLE_OPEN, byte_map
-from esdedup.text.word_table import ABSENT, find, mix
+from esdedup.text.words import ABSENT, find, mix
 
 _LINK, _EXTERNAL, _WIKI_TABLE, _HTML_TABLE = 1, 2, 3, 4
 

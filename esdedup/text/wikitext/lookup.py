@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled, constant
 from esdedup.text import folded_names
 from esdedup.text.wikitext import rules
 from esdedup.text.wikitext.marks import GONE
-from esdedup.text.word_table import hash_table, key_of, mix
+from esdedup.text.words import hash_table, key_of, mix
 
-Bytes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int64]
 
 # One table serves all kinds of names: the hash of a name starts from its kind. Kinds differ above the bits of any
@@ -33,7 +33,7 @@ _LAST_FOLDED = folded_names.LAST_FOLDED
 @compiled
 def folded_key(text: Bytes, start: int, end: int, kind: int, letters: Numbers) -> int:
     """Return the key of the name in text[start:end], folded as in `folded_names.fold`."""
-    key = kind
+    key: int = np.int64(kind)  # type: ignore[assignment]  # which wraps
     space = False
     empty = True
     i = start

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled
 from esdedup.text.wikitext.characters import read_entity
-from esdedup.text.wikitext.lookup import Bytes, Numbers
+from esdedup.text.wikitext.lookup import Numbers
 from esdedup.text.wikitext.marks import GONE, LOWERED, RAISED, byte_map
 
 _DIGIT, _LETTER, _CLOSING = 1, 2, 3

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from esdedup.columns.kernels import compiled
+from esdedup.columns.hashing import Bytes
+from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext import rules
 from esdedup.text.wikitext.formula import write_formula
-from esdedup.text.wikitext.holes import write_hole
-from esdedup.text.wikitext.lookup import Bytes, Numbers
+from esdedup.text.wikitext.lookup import TAG, Numbers
 from esdedup.text.wikitext.marks import (
     APART,
     GONE,
@@ -20,10 +20,63 @@ from esdedup.text.wikitext.marks import (
     SPLIT,
     TABLE_CLOSE,
     TABLE_OPEN,
+    byte_map,
+    write_hole,
 )
-from esdedup.text.wikitext.tag_names import after_tag, find_closing_tag, read_tag_name
-from esdedup.text.wikitext.unknown_tags import open_tags, read_unknown_tag
-from esdedup.text.word_table import ABSENT, find
+from esdedup.text.words import ABSENT, find, mix
+
+_LONGEST = constant(20)
+
+
+@compiled
+def _lower(byte: int) -> int:
+    return byte + 32 if byte >= 65 and byte <= 90 else byte
+
+
+@compiled
+def read_tag_name(text: Bytes, start: int, end: int) -> tuple[int, int]:
+    """Return where the name at text[start:end] ends, and its key; `start` if there is no name of a tag."""
+    key = TAG
+    i = start
+    while i < end and i - start < _LONGEST:
+        letter = _lower(int(text[i]))
+        if not ((letter >= 97 and letter <= 122) or (letter >= 48 and letter <= 57 and i > start)):
+            break
+        key = mix(key, letter)
+        i += 1
+    if i < end and (text[i] == 62 or text[i] == 47 or text[i] == 32 or (text[i] >= 9 and text[i] <= 13)):
+        return i, key
+    return start, key
+
+
+@compiled
+def find_closing_tag(text: Bytes, start: int, end: int, name: int, length: int) -> int:
+    """Return where the next closing tag of the name at text[name:name + length] begins, or -1."""
+    for i in range(start, end - length - 2):
+        if text[i] != 60 or text[i + 1] != 47:
+            continue
+        same = True
+        for k in range(length):
+            if _lower(int(text[i + 2 + k])) != _lower(int(text[name + k])):
+                same = False
+                break
+        if not same:
+            continue
+        j = i + 2 + length
+        while j < end and (text[j] == 32 or (text[j] >= 9 and text[j] <= 13)):
+            j += 1
+        if j < end and text[j] == 62:
+            return i
+    return -1
+
+
+@compiled
+def after_tag(text: Bytes, start: int) -> int:
+    """Return where the tag that begins at text[start] ends."""
+    while text[start] != 62:
+        start += 1
+    return start + 1
+
 
 _DROP, _LITERAL, _LITERAL_BLOCK = rules.DROP, rules.LITERAL, rules.LITERAL_BLOCK
 _BLOCK, _BREAK, _TABLE, _TRANSPARENT = rules.BLOCK, rules.BREAK, rules.TABLE, rules.TRANSPARENT
@@ -156,3 +209,127 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
             o += 1
         i = close + 1
     return o, tag_end_missing or unknown[0] > 0 or bool(missing.any())
+
+
+CODE = constant(0)
+"""Content that is code."""
+
+PHRASE = constant(1)
+"""Content that is prose, in the line."""
+
+PARAGRAPHS = constant(2)
+"""Content that is prose, with lines of its own."""
+
+_NAMES = constant(16)
+"""So many names that are not closed are looked for on a page; tags of others are text."""
+
+_DEEPEST = constant(4)
+"""Tags that stand deeper in one another are text. Both limits keep the search linear."""
+
+_COUNT, _DEPTH, _UNCLOSED, _ENDS, _BLOCKS = (constant(place) for place in (0, 1, 2, 2 + _NAMES, 2 + _NAMES + _DEEPEST))
+
+_WORDS = constant(3)  # so many words are more than a key
+_SIGNS = constant(25)  # prose has at most one sign of code in so many bytes
+
+_LETTER, _SIGN, _DIGIT, _OTHER, _WHITE, _WIDE = range(6)
+_CLASS = byte_map(
+    dict.fromkeys(range(256), _OTHER)
+    | dict.fromkeys((*range(65, 91), *range(97, 123), *range(0x80, 0xE3)), _LETTER)
+    | dict.fromkeys(range(0xE3, 0x100), _WIDE)  # begins a letter of a language that is written without spaces
+    | dict.fromkeys(b"{}<>=;#\\$%^~@_*+&/|:-", _SIGN)
+    | dict.fromkeys(b"0123456789", _DIGIT)
+    | dict.fromkeys(b" \t\n\v\f\r", _WHITE)
+)
+
+
+@compiled
+def content_kind(text: Bytes, start: int, end: int) -> int:
+    """Return what text[start:end] is, the content of a tag that is not known."""
+    signs, seen, words, letters, inner = 0, 0, 0, 0, 0
+    kind = PHRASE
+    at = start
+    while at < end:
+        i = at
+        byte = text[i]
+        of = _CLASS[byte]
+        at += 1
+        if byte == 60 and at < end and (text[at] == 47 or _CLASS[text[at]] == _LETTER):  # tags are no code
+            while at < end and text[at] != 60 and text[at] != 62:
+                at += 1
+            if at < end and text[at] == 62:
+                at += 1
+                letters = 0
+                continue
+            at = i + 1
+        if of == _WHITE:
+            if byte == 10:
+                kind = PARAGRAPHS
+        else:
+            seen += 1
+        if of == _LETTER:
+            letters += 1
+            words += letters == 2
+            inner += letters > 1 and byte < 91 and text[i - 1] > 96  # a capital inside a word
+        else:
+            letters = 0
+            words += of == _WIDE
+            signs += of == _SIGN
+            inner += of == _DIGIT
+    if signs * _SIGNS >= seen or words == 0 or (words < _WORDS and inner > 0):
+        return CODE
+    return kind
+
+
+def kind_of(content: str) -> int:
+    """Return what the content of a tag is that is not known."""
+    data = np.frombuffer(content.encode("utf-8", "replace"), np.uint8)
+    return int(content_kind(data, 0, len(data)))
+
+
+@compiled
+def open_tags() -> Numbers:
+    """Return what is known of a page at its beginning: first how many names are never closed, from where they stood."""
+    return np.zeros(_BLOCKS + _DEEPEST, dtype=np.int64)
+
+
+@compiled
+def read_unknown_tag(
+    text: Bytes, begin: int, close: int, end: int, name: int, length: int, key: int, out: Bytes, o: int, known: Numbers
+) -> tuple[int, int]:
+    """Read the tag text[begin:close + 1], whose name text[name:name + length] is not known and has this key.
+
+    Write to out[o:] what becomes of it. Return where reading and writing go on; `begin` if it is not a tag. `known` is
+    from `open_tags`.
+    """
+    depth = known[_DEPTH]
+    while depth > 0 and known[_ENDS + depth - 1] < begin:
+        depth -= 1
+    written, after = o, begin
+    if text[begin + 1] == 47:
+        while depth > 0 and known[_ENDS + depth - 1] == begin:
+            depth -= 1
+            out[o] = known[_BLOCKS + depth]
+            written, after = o + 1, close + 1
+    elif text[close - 1] == 47:
+        out[o] = GONE
+        written, after = o + 1, close + 1
+    elif depth < _DEEPEST:
+        found = -1
+        names = known[_COUNT]
+        if names < _NAMES and not (known[_UNCLOSED : _UNCLOSED + names] == key).any():
+            found = find_closing_tag(text, close + 1, end, name, length)
+            if found < 0:
+                known[_UNCLOSED + names] = key
+                known[_COUNT] = names + 1
+        if found >= 0:
+            kind = content_kind(text, close + 1, found)
+            if kind == CODE:
+                written, after = write_hole(text, close + 1, found, out, o), after_tag(text, found)
+            else:
+                mark = SPLIT if kind == PARAGRAPHS else GONE
+                known[_ENDS + depth], known[_BLOCKS + depth] = found, mark
+                depth += 1
+                out[o] = mark
+                written, after = o + 1, close + 1
+    known[_DEPTH] = depth
+    return after, written

@@ -5,12 +5,12 @@ A template that is not known leaves a hole: a mark, and two bytes that tell it f
 
 from __future__ import annotations
 
+from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled, constant
-from esdedup.text.wikitext.holes import write_hole
-from esdedup.text.wikitext.lookup import TEMPLATE, TEMPLATES, Bytes, Numbers, folded_key
-from esdedup.text.wikitext.marks import GONE, LATE
+from esdedup.text.wikitext.lookup import TEMPLATE, TEMPLATES, Numbers, folded_key
+from esdedup.text.wikitext.marks import GONE, LATE, write_hole
 from esdedup.text.wikitext.templates.program import fill, read_arguments
-from esdedup.text.word_table import ABSENT, find
+from esdedup.text.words import ABSENT, find
 
 GROWTH = constant(24)
 """So many bytes more than its wikitext may a template have as text; if it has more, it is a hole. Without a limit, a

@@ -9,13 +9,13 @@ import re
 
 import numpy as np
 
+from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext import lookup
-from esdedup.text.wikitext.holes import write_hole
-from esdedup.text.wikitext.lookup import VARIANT, Bytes, Numbers, folded_key
-from esdedup.text.wikitext.marks import GONE
+from esdedup.text.wikitext.lookup import VARIANT, Numbers, folded_key
+from esdedup.text.wikitext.marks import GONE, write_hole
 from esdedup.text.wikitext.rules import Names
-from esdedup.text.word_table import ABSENT, LETTERS, find
+from esdedup.text.words import ABSENT, LETTERS, find
 
 _LONGEST = constant(16)  # of the code of a variant, in bytes
 

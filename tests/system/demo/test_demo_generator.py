@@ -14,7 +14,7 @@ import pytest
 from lxml import etree
 
 import esdedup
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 from esdedup.errors import UsageError
 from esdedup.text.segment import segment
 from esdedup.text.splitting import Splitting

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import esdedup
-from esdedup.errors import NothingCompared, SettingsError, StoreSourcesError, UsageError
+from esdedup.errors import NothingCompared, StoreSourcesError, UsageError
 from tests.support.corpus import corpus, jaccard
 from tests.support.dumps import dump
 from tests.support.killed import KilledError
@@ -173,7 +173,7 @@ def test_what_makes_no_sense_is_refused_before_work(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=words):
             esdedup.dedupe(source, **{"out": tmp_path / "clean"} | options)
-    with pytest.raises(SettingsError, match="allowed: first, longest, none"):
+    with pytest.raises(UsageError, match="allowed: first, longest, none"):
         esdedup.dedupe(source, out=tmp_path / "clean", keep="best")
     with pytest.raises(UsageError, match="read sources twice"):
         esdedup.dedupe("-", out=tmp_path / "clean", format="tsv")

@@ -190,7 +190,7 @@ def test_a_dump_of_many_streams_is_read_in_spans(
     tmp_path: Path, sources: list[Path], streams: tuple[Path, list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, begins = streams
-    monkeypatch.setattr("esdedup.formats.spans.SPAN_BYTES", 1 + path.stat().st_size // 4)
+    monkeypatch.setattr("esdedup.formats.locations.SPAN_BYTES", 1 + path.stat().st_size // 4)
     how = {**RECORDS, "unit": "sentence"}
     esdedup.run(path, sources[0], out=tmp_path / "out", **how)
     esdedup.run(path, sources[0], out=tmp_path / "file", store=tmp_path / "s.duckdb", **how)

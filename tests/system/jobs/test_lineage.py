@@ -12,9 +12,9 @@ import pytest
 from lxml import etree
 
 import esdedup
-from esdedup.analysis.editors import editor_kind
+from esdedup.analysis.lineage import editor_kind
 from esdedup.errors import StoreError
-from esdedup.output.graphml import write_graphml
+from esdedup.output.meaning_files import write_graphml
 from scripts.benchmarks.history import Saved, moment, planted, write_history
 from tests.support.corpus import edited, sentence
 from tests.support.stores import RunJob, Stores

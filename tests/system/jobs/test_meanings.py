@@ -11,8 +11,8 @@ import pytest
 import esdedup
 from esdedup.analysis.templates import write
 from esdedup.errors import SourceError, StoreError, UsageError
-from esdedup.output import reviews
-from esdedup.output.template_tables import write_tables
+from esdedup.output import meaning_files as reviews
+from esdedup.output.meaning_files import write_tables
 from tests.support.dumps import dump
 from tests.support.records import table
 from tests.support.stores import RunJob, Stores

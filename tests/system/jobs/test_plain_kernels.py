@@ -1,62 +1,88 @@
-"""For a few texts Python runs the kernels itself: the results are those of compiled code."""
+"""For little data Python runs the kernels itself: each call gives what compiled code gives, to the bit."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
-TEXTS = {
-    "facts": [
-        "Alder Bridge was built in 1898 by the engineer Maria Holt and carried trams until the summer of 1954.",
-        "Alder Bridge was built in 1898 by the engineer Maria Holt and carried trams until the summer of 1956.",
-        "The museum holds more than 12,000 maps, most of them drawn by hand in the 1970s.",
-        "The museum holds more than 12,000 maps, most of them drawn by hand in 1971.",
-        "The museum does not hold more than 12,000 maps, most of them drawn by hand in 1971.",
-        "The United States of America signed it on 3 May 1990.",
-        "The US signed it on 4 May 1990.",
-    ],
-    "scripts": [
-        "北京是中华人民共和国的首都和直辖市位于华北平原的北部背靠燕山毗邻天津市和河北省。",
-        "北京是中华人民共和国的首都和直辖市位于华北平原的北部背靠燕山毗邻天津市。",
-        "Мост через реку был построен в 1898 году и служил городу до лета 1954 года.",
-        "Мост через реку был построен в 1898 году и служил городу до лета 1956 года.",
-        "تم بناء الجسر في عام ١٨٩٨ وكان يحمل الترام حتى صيف عام ١٩٥٤ في المدينة القديمة.",
-        "تم بناء الجسر في عام ١٨٩٨ وكان يحمل الترام حتى صيف عام ١٩٥٦ في المدينة القديمة.",
-        "Straße ＦＵＬＬ １２３ ﬁne ΟΔΟΣ ½ 10⁸ a\u0301 Ａ ｶﾞ",
-        "STRASSE full 123 fine οδος ½ 10⁸ á a が",
-    ],
-}
+import numpy as np
+import pytest
 
-RUN = """
-import sys, esdedup
+import esdedup
 from esdedup.columns import kernels
-kernels._PLAIN_SECONDS = {seconds}
-choices = [{{"exact": True}}, {{"unit": "sentence", "min_chars": 0}}, {{"normalize": "fold-accents"}}]
-for name in sys.argv[1:]:
-    for at, options in enumerate(choices):
-        out = f"{folder}/{{name}}-{{at}}"
-        esdedup.run(f"{{name}}.tsv", out=out, report=False, quiet=True, jaccard=0.5, **options)
-        with open(f"{folder}/{{name}}-{{at}}.txt", "w") as file:
-            for found in esdedup.similar("The bridge was built 1898", store=f"{{out}}/store.duckdb", limit=5):
-                print(found.to_dict(), file=file)
-    esdedup.dedupe(f"{{name}}.tsv", out=f"{folder}/{{name}}-dedupe", contained=0.8, quiet=True)
-print(sum(kernel._made is not None for kernel in kernels._KERNELS.values()))
-"""
+
+ROOT = Path(__file__).parents[3]
+EXAMPLES = ROOT / "docs" / "examples"
+SCRIPTS = [
+    "北京是中华人民共和国的首都和直辖市位于华北平原的北部背靠燕山毗邻天津市和河北省。",
+    "北京是中华人民共和国的首都和直辖市位于华北平原的北部背靠燕山毗邻天津市。",
+    "Мост через реку был построен в 1898 году и служил городу до лета 1954 года.",
+    "Мост через реку был построен в 1898 году и служил городу до лета 1956 года.",
+    "تم بناء الجسر في عام ١٨٩٨ وكان يحمل الترام حتى صيف عام ١٩٥٤ في المدينة القديمة.",
+    "تم بناء الجسر في عام ١٨٩٨ وكان يحمل الترام حتى صيف عام ١٩٥٦ في المدينة القديمة.",
+    "Straße ＦＵＬＬ １２３ ﬁne ΟΔΟΣ ½ 10⁸ a\u0301 Ａ ｶﾞ",
+    "STRASSE full 123 fine οδος ½ 10⁸ á a が",
+]
+MOST_VALUES, MOST_CALLS = 20_000, 40
 
 
-def test_python_finds_what_compiled_code_finds(tmp_path: Path) -> None:
-    for name, texts in TEXTS.items():
-        (tmp_path / f"{name}.tsv").write_text("".join(f"{at}\t{text}\n" for at, text in enumerate(texts)), "utf-8")
-    compiled = []
-    for folder, seconds in (("plain", 1e9), ("compiled", -1)):
-        code = RUN.format(folder=folder, seconds=seconds)
-        done = subprocess.run(
-            [sys.executable, "-c", code, *TEXTS], cwd=tmp_path, check=True, capture_output=True, text=True
-        )
-        compiled.append(int(done.stdout))
-    assert compiled[0] < compiled[1] / 2
-    files = sorted(path for path in (tmp_path / "plain").rglob("*") if path.suffix in (".jsonl", ".txt", ".tsv"))
-    assert len(files) > 25
-    for path in files:
-        assert path.read_bytes() == (tmp_path / "compiled" / path.relative_to(tmp_path / "plain")).read_bytes(), path
+def copied(value: Any) -> Any:
+    if isinstance(value, tuple):
+        parts = [copied(each) for each in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def equal(one: Any, two: Any) -> bool:
+    if isinstance(one, tuple) and isinstance(two, tuple):
+        return len(one) == len(two) and all(map(equal, one, two))
+    if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
+        return one.dtype == two.dtype and np.array_equal(one, two, equal_nan=one.dtype.kind == "f")
+    return bool(one == two or (one != one and two != two))
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Every call of a kernel runs both ways; how many did, by name."""
+    done: Counter[str] = Counter()
+
+    def both(kernel: Any, *arguments: Any, **named: Any) -> Any:
+        made, size = kernel.make(), kernels._size(arguments)
+        name = f"{kernel._function.__module__}.{kernel._function.__name__}"
+        if size > MOST_VALUES or done[name] >= MOST_CALLS:
+            return made(*arguments, **named)
+        done[name] += 1
+        given, by_name = copied(arguments), {key: copied(value) for key, value in named.items()}
+        plain = kernel._run_plain(size, *given, **by_name)
+        compiled = made(*arguments, **named)
+        assert equal(plain, compiled), name
+        assert equal(given, tuple(arguments)), f"{name} changes its arguments otherwise"
+        return compiled
+
+    monkeypatch.setattr(kernels._Kernel, "__call__", both)
+    return done
+
+
+def test_python_finds_what_compiled_code_finds(tmp_path: Path, calls: Counter[str]) -> None:
+    sources = {"scripts": tmp_path / "scripts.tsv", "facts": EXAMPLES / "facts.tsv", "towns": EXAMPLES / "towns.xml"}
+    sources["scripts"].write_text("".join(f"{at}\t{text}\n" for at, text in enumerate(SCRIPTS)), "utf-8")
+    quiet: dict[str, Any] = {"report": False, "quiet": True, "workers": 1}
+    choices: list[dict[str, Any]] = [
+        {"exact": True},
+        {"unit": "sentence", "min_chars": 0, "normalize": "fold-accents"},
+        {"candidates": "agreement", "linkage": "star"},
+        {"candidates": "projection", "verify": "none"},
+    ]
+    for name, source in sources.items():
+        for at, options in enumerate(choices):
+            jaccard = {} if options.get("verify") else {"jaccard": 0.5}
+            esdedup.run(source, out=tmp_path / f"{name}-{at}", **quiet, **jaccard, **options)
+        store = tmp_path / f"{name}-1" / "store.duckdb"
+        assert esdedup.similar("The bridge was built in 1898", store=store, limit=5) is not None
+        esdedup.suggest("the bri", store=store)
+    rows = esdedup.sample("records").rows[:300]  # so many that their numbers do not fit into the smallest integers
+    esdedup.dedupe(rows, contained=0.8, columns="text", quiet=True)
+    esdedup.plan(sources["facts"], schemes="10x4", quiet=True)
+    assert len(calls) > 40
+    assert sum(calls.values()) > 400

@@ -24,9 +24,9 @@ from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.papers.projection import windows
 from esdedup.papers.projection.hyperplanes import add_hashed, hashed_key, hyperplanes, permutation
-from esdedup.papers.projection.projection_options import ProjectionOptions
+from esdedup.papers.projection.matcher import ProjectionOptions
 from esdedup.papers.projection.projection_scan import ProjectionScan
-from esdedup.text.stopwords import stop_words
+from esdedup.text.topics import stop_words
 from tests.support.collisions import AMPLE, Row, collide
 from tests.support.corpus import corpus, edited, jaccard, sentence
 from tests.support.vectors import as_binary, as_text

@@ -15,7 +15,7 @@ import esdedup
 from esdedup.columns.database import Database
 from esdedup.errors import EsdedupError
 from esdedup.store.duckdb.contradictions import contradiction
-from esdedup.web.answers.warm import warm_up
+from esdedup.web.answers.overview import warm_up
 from esdedup.web.live import Live
 from tests.support import hostile_stores
 from tests.support.hostile_stores import CANARY, FILES, FOREIGN, LEDGERS, TEXTS, VALUES, Hostile

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 import esdedup
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 from esdedup.store.cluster_queries import ORDERS
 from esdedup.web.answers.check import MOST_CHARS, MOST_TEXT
 from esdedup.web.answers.shapes import Place

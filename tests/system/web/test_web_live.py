@@ -196,7 +196,7 @@ def test_what_a_killed_server_has_left_goes(file: str, tmp_path: Path) -> None:
 
 _LONG = """
 import sys, time
-from esdedup.web.answers import articles
+from esdedup.web.answers import overview
 from esdedup.columns.database import private_database
 
 def worked_out(store):
@@ -204,7 +204,7 @@ def worked_out(store):
         db.execute("CREATE TABLE held AS SELECT range AS n, n * 2 AS m FROM range(30_000_000)")  # which is spilled
         time.sleep(60)
 
-articles.article_list = worked_out
+overview.article_list = worked_out
 from esdedup.cli import command
 command()
 """

@@ -8,8 +8,8 @@ from zlib import crc32
 import pyarrow as pa
 
 from esdedup.analysis.classify import classify_clusters
-from esdedup.analysis.frames import frame_texts
 from esdedup.analysis.slots import Frame
+from esdedup.analysis.templates import frame_texts
 from esdedup.store.classifying import MEMBERS, PLACES
 
 Text = str | tuple[str, str]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from esdedup.analysis.align import align
 from esdedup.analysis.classify import classify_clusters
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 from esdedup.analysis.word_forms import split_words
 from esdedup.store.classifying import JUDGED, MEMBERS, PLACES
 from tests.support.corpus import sentence

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import esdedup
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 from esdedup.demo.samples import Sample
 from esdedup.errors import UsageError
 from scripts.wiki.copies import LEAK_KINDS

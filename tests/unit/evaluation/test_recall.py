@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from esdedup.columns.database import private_database
-from esdedup.evaluation.recall import score_pairs
+from esdedup.evaluation.score import score_pairs
 
 Rows = list[tuple[int, int, float | None]]
 

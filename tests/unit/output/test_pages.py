@@ -8,7 +8,7 @@ import pytest
 from jinja2 import UndefinedError
 from lxml import html
 
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 from esdedup.output.aligned import align_cluster
 from esdedup.output.html import environment, number, percent, short, style
 from esdedup.plurals import plural

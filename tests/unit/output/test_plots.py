@@ -5,12 +5,10 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from esdedup.analysis.kind_names import KINDS
+from esdedup.analysis.names import KINDS
 from esdedup.output.drawing import DARK, KIND_COLOURS, LIGHT, WRITING, on_dark
-from esdedup.output.histogram import draw_cluster_sizes
 from esdedup.output.html import style
-from esdedup.output.kinds_plot import draw_kinds
-from esdedup.output.sizes import SizeClass, classes, power_law
+from esdedup.output.plots import SizeClass, classes, draw_cluster_sizes, draw_kinds, power_law
 from tests.support.colours import contrast
 
 SIZES = {size: 100_000 // size**2 for size in range(2, 200)} | {40_000: 1}

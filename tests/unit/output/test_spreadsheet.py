@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from esdedup.output.meaning_files import cell_of, text_of, write_csv
 from esdedup.output.result_files import listed_id
-from esdedup.output.spreadsheet import cell_of, text_of, write_csv
 
 BEGINNINGS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 

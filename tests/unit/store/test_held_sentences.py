@@ -11,7 +11,7 @@ import pytest
 
 import esdedup
 from esdedup.store.corpus import EVERYTHING, Filters, SentenceQuery
-from esdedup.store.duckdb import held_sentences, sentence_lookup
+from esdedup.store.duckdb import sentence_lookup
 from esdedup.store.store import Store
 from esdedup.web.file_copy import FileCopy
 from tests.support.dumps import dump
@@ -70,7 +70,7 @@ def test_readers_of_a_copy_share_them_and_other_copies_do_not(path: Path, copy: 
         assert held(one) is held(two) is not held(three)
         del one, two, three
     other.close()
-    assert not held_sentences._OF_COPIES
+    assert not sentence_lookup._OF_COPIES
 
 
 def test_few_questions_do_not_read_all_sentences(path: Path) -> None:

@@ -10,8 +10,7 @@ import Stemmer
 import xxhash
 
 from esdedup.columns.arrays import text_column
-from esdedup.text.stopwords import stop_words
-from esdedup.text.topics import TopicWords, topic_words
+from esdedup.text.topics import TopicWords, stop_words, topic_words
 from tests.support.corpus import corpus
 
 

@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled, constant
-from esdedup.text.wikitext.lookup import ARGUMENT, VALUE, Bytes, Numbers, folded_key
+from esdedup.text.wikitext.lookup import ARGUMENT, VALUE, Numbers, folded_key
 from esdedup.text.wikitext.marks import APART, GONE, LATE, LOWERED, PROTECTED, RAISED, SPLIT
 from esdedup.text.wikitext.templates.patterns import (
     MONTH,
@@ -25,7 +26,7 @@ from esdedup.text.wikitext.templates.patterns import (
     Pattern,
     is_markup,
 )
-from esdedup.text.word_table import key_of
+from esdedup.text.words import key_of
 
 ARGUMENTS = 64
 """Further arguments are ignored."""

@@ -13,7 +13,7 @@ from esdedup.text.folded_names import fold
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.lookup import folded_key
 from esdedup.text.wikitext.rules import Names
-from esdedup.text.word_table import LETTERS, key_of
+from esdedup.text.words import LETTERS, key_of
 
 SIZE = 100_000
 CLEANER = FastCleaner(Names(site="en.wikipedia"))

@@ -6,3 +6,7 @@ from typing import Literal, get_args
 
 Kind = Literal["template", "identical", "copyediting", "drift", "references", "other"]
 KINDS: tuple[str, ...] = get_args(Kind)
+
+
+NEGATION, OPPOSITE, ORDER = "negation", "opposite", "order"
+CONTRADICTION, UPDATE = "contradiction", "update"
