@@ -24,7 +24,7 @@ SCRIPTS = [
     "Straße ＦＵＬＬ １２３ ﬁne ΟΔΟΣ ½ 10⁸ a\u0301 Ａ ｶﾞ",
     "STRASSE full 123 fine οδος ½ 10⁸ á a が",
 ]
-MOST_VALUES, MOST_CALLS = 20_000, 40
+MOST_VALUES, MOST_CALLS = 60_000, 40
 
 
 def copied(value: Any) -> Any:
@@ -81,8 +81,10 @@ def test_python_finds_what_compiled_code_finds(tmp_path: Path, calls: Counter[st
         store = tmp_path / f"{name}-1" / "store.duckdb"
         assert esdedup.similar("The bridge was built in 1898", store=store, limit=5) is not None
         esdedup.suggest("the bri", store=store)
-    rows = esdedup.sample("records").rows[:300]  # so many that their numbers do not fit into the smallest integers
-    esdedup.dedupe(rows, contained=0.8, columns="text", quiet=True)
+    # so many near-duplicates that their numbers do not fit into the smallest integers
+    rows = [f"Bridge {at} over the river was built of red brick, and it is in use to this day." for at in range(140)]
+    for more in ({"contained": 0.8}, {"exact": True}):
+        esdedup.dedupe(rows, quiet=True, **more)
     esdedup.plan(sources["facts"], schemes="10x4", quiet=True)
     assert len(calls) > 40
     assert sum(calls.values()) > 400
