@@ -50,7 +50,7 @@ def test_debian_descriptions_recall_and_precision(data_folder: Path, tmp_path: P
     assert summary["counts"]["distinct_sentences"] == 82_249
     esdedup.run(sentences / "debian-descriptions.tsv.gz", out=tmp_path / "one", workers=1, memory="256MiB", **options)
     assert same_files(tmp_path / "one", tmp_path / "two")
-    options["limit"] = 80_000
+    options["limit"] = 20_000
     esdedup.run(sentences / "debian-descriptions.tsv.gz", out=tmp_path / "file", **options)
     esdedup.run(sentences / "debian-descriptions.tsv.gz", store=server, out=tmp_path / "server", **options)
     assert same_files(tmp_path / "server", tmp_path / "file")

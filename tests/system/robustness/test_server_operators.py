@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,23 +16,32 @@ from tests.system.robustness.on_a_server import Job, results
 from tests.system.robustness.operators import ACTIONS, Action, Site, forget_template, table, type_a_document
 
 
+@pytest.fixture(scope="module")
+def scanned() -> list[Site]:
+    """Stores with the results of a scan, which a test may take; it puts back what it has left so."""
+    return []
+
+
 @pytest.fixture
-def site(elastic_url: str, elastic_prefix: str) -> Iterator[Site]:
+def site(elastic_url: str, job: Job, scanned: list[Site]) -> Iterator[Site]:
     with Elasticsearch(elastic_url) as client:
-        site = Site(client, elastic_prefix, elastic_url)
+        prefix = f"t-{uuid.uuid4().hex[:8]}"
+        site = replace(scanned.pop(), client=client, kept={}) if scanned else Site(client, prefix, elastic_url)
+        if site.prefix == prefix:
+            for verb in ("index", "scan"):
+                job.commands(f"{site.url}/{prefix}")[verb]()
         yield site
         forget_template(site)
-        for index in client.indices.get(index=f"*-{elastic_prefix}*", expand_wildcards="all"):
-            client.indices.delete(index=index)
+        if site not in scanned:
+            for index in client.indices.get(index=f"*-{site.prefix}*,{site.prefix}-*", expand_wildcards="all"):
+                client.indices.delete(index=index)
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=[action.name for action in ACTIONS])
 def test_after_an_action_results_are_the_same_or_one_line_says_what_to_do(
-    action: Action, site: Site, job: Job, tmp_path: Path
+    action: Action, site: Site, scanned: list[Site], job: Job, tmp_path: Path
 ) -> None:
     store = f"{site.url}/{site.prefix}"
-    for verb in ("index", "scan"):
-        job.commands(store)[verb]()
     action.do(site)
     read = said("clusters", "--store", store, "--quiet", "--json")
     if action.answers:
@@ -50,19 +61,21 @@ def test_after_an_action_results_are_the_same_or_one_line_says_what_to_do(
     if action.said is not None:
         assert re.search(action.said, done.err), done.err
     assert results(store, tmp_path / "out") == job.expected["scan"]
-    if action.mend is not None and action.line is None:
+    began = action.mend is not None and action.line is None
+    if began:
+        assert action.mend is not None
         assert "fix this and run the same command again" in one_line(said(*job.arguments("add", store)))
         action.mend(site)
     if action.writes:
         for verb in ("add", "remove"):
             job.commands(store)[verb]()
         assert results(store, tmp_path / "out") == job.expected["remove"]
+    elif not began:
+        scanned.append(site)
 
 
-def test_a_typed_document_changes_no_answer(site: Site, job: Job) -> None:
+def test_a_typed_document_changes_no_answer(site: Site) -> None:
     store = f"{site.url}/{site.prefix}"
-    for verb in ("index", "scan"):
-        job.commands(store)[verb]()
     questions = (["clusters", "--limit", "3"], ["clusters", "--limit", "1000"], ["overlap"], ["drift"], ["templates"])
     before = [said(*question, "--store", store, "--json", "--quiet") for question in questions]
     assert all(answer.code == 0 and answer.out for answer in before[:3])
