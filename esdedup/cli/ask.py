@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rich_click as click
 
 import esdedup
 from esdedup.cli.made import Shown, command
 from esdedup.cli.option_makers import complete_files
-from esdedup.cli.printing import first_rows, one_more, show
+from esdedup.cli.printing import first_rows, one_more, show, show_rows
 from esdedup.cli.questions_file import read_questions
 from esdedup.cli.shared_options import any_store_option
 from esdedup.errors import UsageError
 from esdedup.terminal import printable_lines
-
-if TYPE_CHECKING:
-    from esdedup.output.contents.base import Result
 
 _SELECTION = "Selection"
 _LIMIT = click.option(
@@ -51,7 +47,7 @@ def similar(text: str | None, questions: str | None, as_json: bool, quiet: bool,
         raise UsageError("give either TEXT or --file FILE")
     if text is not None:
         rows = esdedup.similar(text, **options)
-        _answer(rows, as_json, lambda: similar_text(rows))
+        show_rows(rows, as_json, lambda: similar_text(rows))
         return
     for answer in esdedup.similar_to_each(read_questions(str(questions)), **options):
         if as_json:
@@ -69,7 +65,7 @@ def suggest(prefix: str, as_json: bool, quiet: bool, **options: Any) -> None:
     from esdedup.cli.show import suggest_text
 
     rows = esdedup.suggest(prefix, **options)
-    _answer(rows, as_json, lambda: suggest_text(rows))
+    show_rows(rows, as_json, lambda: suggest_text(rows))
 
 
 @command(esdedup.explain, store=any_store_option, shown={"a": Shown("ID_A"), "b": Shown("ID_B")})
@@ -113,12 +109,4 @@ def overlap(limit: int, as_json: bool, quiet: bool, **options: Any) -> None:
     from esdedup.output.contents.base import Rows
 
     found = replace(found, rows=Rows(list(first_rows(found.rows, limit))))
-    _answer(found.rows, as_json, lambda: overlap_text(found))
-
-
-def _answer(rows: Sequence[Result], as_json: bool, text: Callable[[], str]) -> None:
-    """Print rows as JSON Lines, or as text."""
-    from esdedup.terminal import json_line
-
-    for line in (json_line(row.to_dict()) for row in rows) if as_json else [printable_lines(text())]:
-        click.echo(line)
+    show_rows(found.rows, as_json, lambda: overlap_text(found))

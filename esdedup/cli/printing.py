@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -46,6 +46,14 @@ def show(answer: Result, as_json: bool, text: Any, *, quiet: bool = False) -> No
         click.echo(json_line(answer.to_dict()))
     elif not quiet:
         click.echo(printable_lines(text()))
+
+
+def show_rows(rows: Sequence[Result], as_json: bool, text: Callable[[], str]) -> None:
+    """Print rows as JSON Lines, or as text."""
+    from esdedup.terminal import json_line
+
+    for line in (json_line(row.to_dict()) for row in rows) if as_json else [printable_lines(text())]:
+        click.echo(line)
 
 
 def finish(damaged: list[str], nothing: NothingCompared | None = None) -> None:

@@ -14,7 +14,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FILE = re.compile(r"^`(\S+)`:\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINE = re.compile(r"^In `([A-Z]+)` of `(\S+)`:\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINE = re.compile(r"^In `([A-Z_]+)` of `(\S+)`:\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ABOVE = re.compile(r"^Above `([^\n]+)` in `(\S+)`:\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +26,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", folder)
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    files, lines = FILE.findall(text), LINE.findall(text)
-    assert (len(files), len(lines)) == (2, 3)
+    files, lines, above = FILE.findall(text), LINE.findall(text), ABOVE.findall(text)
+    assert (len(files), len(lines), len(above)) == (4, 5, 2)
     for path, content in files:
         assert not (folder / path).exists()
         (folder / path).write_text(content, "utf-8")
@@ -35,6 +36,11 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
         found = re.search(rf"^{name}\b.*?(?=^ *}})", known, re.MULTILINE | re.DOTALL)
         assert found is not None, f"{path} has no {name}"
         (folder / path).write_text(f"{known[: found.end()]}{line}{known[found.end() :]}", "utf-8")
+    for line, path, more in above:
+        known = (folder / path).read_text("utf-8")
+        assert known.count(line) == 1, f"{path} has not one {line}"
+        place = known.rindex("\n", 0, known.index(line)) + 1
+        (folder / path).write_text(f"{known[:place]}{more}{known[place:]}", "utf-8")
     return folder
 
 
@@ -73,6 +79,20 @@ def test_a_signer_is_one_file_and_a_line(copy: Path, tmp_path: Path) -> None:
     settings = json.loads(told)["settings"]
     assert (settings["signer"], settings["parts"]) == ("simhash", 16)
     assert "--parts" in python(copy, "-m", "esdedup", "run", "--help")
+
+
+def test_a_verb_is_a_function_and_a_command_and_a_field_is_declared_once(copy: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.tsv").write_text("1\tThe same text.\n2\tThe same text.\n3\tThe same text.\n4\tAnother one.\n")
+    run = ("run", "a.tsv", "--out", "out", "--min-chars", "0", "--quiet")
+    python(copy, "-m", "esdedup", *run, cwd=tmp_path)
+    store = ("--store", "out/store.duckdb")
+    assert python(copy, "-m", "esdedup", "sizes", *store, cwd=tmp_path) == "         1 × 3\n"
+    assert python(copy, "-m", "esdedup", "sizes", "--json", *store, cwd=tmp_path) == '{"size":3,"clusters":1}\n'
+    assert python(copy, "-m", "esdedup", "sizes", "--min-size", "4", *store, cwd=tmp_path).strip() == ""
+    told = python(copy, "-m", "esdedup", "sizes", "--help")
+    assert "Count clusters by their size, the smallest first." in told
+    assert "Fewest sentences of a cluster. [default: 2]" in told
+    assert '"tokens":28,"disk_bytes":' in python(copy, "-m", "esdedup", "status", "--json", *store, cwd=tmp_path)
 
 
 def test_generated_files_are_made_from_the_declarations(copy: Path) -> None:
