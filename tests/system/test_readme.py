@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from esdedup.cli.defaults import presets
-from tests.system.robustness.helpers import said
+from tests.support.commands import said
 
 ROOT = Path(__file__).parents[2]
 SHOWN = "http://127.0.0.1:9200/wiki"

@@ -274,10 +274,3 @@ def test_the_python_example_of_the_page_runs(outputs: Outputs, folder: Path) -> 
         part.split("```")[0] for part in (ROOT / "docs" / "files.md").read_text("utf-8").split("```python\n")[1:]
     ]
     subprocess.run([sys.executable, "-c", script], cwd=folder, check=True)
-
-
-def test_schemas_and_page_are_up_to_date() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "scripts.schemas", "--check"], cwd=ROOT, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr

@@ -246,10 +246,6 @@ def test_status_loads_what_it_uses(tmp_path: Path) -> None:
     assert int(done.stdout) <= 115
 
 
-def test_command_reference_is_up_to_date() -> None:
-    subprocess.run([sys.executable, ROOT / "scripts" / "reference.py", "--check"], check=True)
-
-
 def test_changelog_names_this_version() -> None:
     assert f"## {esdedup.__version__}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
 

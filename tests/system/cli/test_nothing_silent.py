@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import esdedup
+from tests.support.commands import Said, said
 from tests.support.corpus import sentence
-from tests.system.robustness.helpers import Said, said
 
 _SOURCE = random.Random(17)
 SENTENCES = [sentence(_SOURCE, 14) for _ in range(400)]

@@ -11,11 +11,11 @@ import pytest
 
 import esdedup
 from esdedup.errors import SourceError, StoreSourcesError, UsageError
+from tests.support.commands import said
 from tests.support.corpus import corpus
 from tests.support.dumps import Page, part
 from tests.support.stores import RunJob, Stores
 from tests.support.written import lines
-from tests.system.robustness.helpers import said
 
 POOL = corpus(91, 60)
 

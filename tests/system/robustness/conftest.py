@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands import said
 from tests.support.orphans import Guard
 from tests.support.records import records, table
-from tests.system.robustness.helpers import said
 from tests.system.robustness.on_a_server import Job, make_job, make_small
 
 

@@ -2,53 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
 import os
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from esdedup.cli import main
+from tests.support.commands import Said
 from tests.support.corpus import corpus
 from tests.support.sources import export, page, revision
 
 ROOT = Path(__file__).parents[3]
-
-
-class Said(NamedTuple):
-    """What a command answered."""
-
-    code: int
-    out: str
-    err: str
-
-
-def said(*arguments: object) -> Said:
-    """The command line in this process: an exception that it lets through fails the test."""
-    # as the real ones are: what cannot be encoded is an error on the one and shown on the other
-    out = io.TextIOWrapper(io.BytesIO(), "utf-8", newline="", write_through=True)
-    err = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", newline="", write_through=True)
-    logger = logging.getLogger("esdedup")
-    before = logger.handlers[:], logger.propagate, logger.level
-    try:
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            main(list(map(str, arguments)))
-    except SystemExit as end:
-        assert isinstance(end.code, int)
-        return Said(end.code, _written(out), _written(err))
-    finally:
-        logger.handlers[:], logger.propagate, level = before
-        logger.setLevel(level)
-    raise AssertionError("the command line always ends by SystemExit")
-
-
-def _written(stream: io.TextIOWrapper) -> str:
-    assert isinstance(stream.buffer, io.BytesIO)
-    return stream.buffer.getvalue().decode()
 
 
 def child(

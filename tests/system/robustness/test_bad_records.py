@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.support.commands import said
 from tests.support.corpus import corpus
-from tests.system.robustness.helpers import child, one_line, places, said
+from tests.system.robustness.helpers import child, one_line, places
 
 GOOD = corpus(4, 8)
 GIANT = "<giant>"  # stands for a field of 100 MB, made when its file is written

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 import esdedup
+from tests.support.commands import said
 from tests.support.records import records, table
 from tests.support.sources import PACK, export, pack_7z
-from tests.system.robustness.helpers import child, one_line, outputs, said, wiki, wiki_pages
+from tests.system.robustness.helpers import child, one_line, outputs, wiki, wiki_pages
 
 PAGES = 40
 ENDINGS = [ending for ending in PACK if ending]

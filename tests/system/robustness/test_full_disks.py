@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.system.robustness.helpers import child, one_line, only_line, outputs, said
+from tests.support.commands import said
+from tests.system.robustness.helpers import child, one_line, only_line, outputs
 
 RECORD = ("--unit", "record")
 FULL = ("No space left on device", "File too large")

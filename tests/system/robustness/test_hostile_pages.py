@@ -10,9 +10,10 @@ from xml.sax.saxutils import escape
 import pytest
 
 import esdedup
+from tests.support.commands import said
 from tests.support.corpus import corpus
 from tests.support.sources import export, page, revision
-from tests.system.robustness.helpers import child, one_line, said
+from tests.system.robustness.helpers import child, one_line
 
 DEEP = 100_000
 SOUND = " ".join(corpus(1, 6))

@@ -18,8 +18,9 @@ from esdedup.store.duckdb.contradictions import contradiction
 from esdedup.web.answers.overview import warm_up
 from esdedup.web.live import Live
 from tests.support import hostile_stores
+from tests.support.commands import Said, said
 from tests.support.hostile_stores import CANARY, FILES, FOREIGN, LEDGERS, TEXTS, VALUES, Hostile
-from tests.system.robustness.helpers import Said, one_line, only_line, said
+from tests.system.robustness.helpers import one_line, only_line
 
 QUESTION = "The town of Arlen lies on the long river of the east, has two mills of red brick by the old road."
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.commands import said
 from tests.support.sources import export, page, revision
-from tests.system.robustness.helpers import child, one_line, only_line, said
+from tests.system.robustness.helpers import child, one_line, only_line
 
 LOLS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 13))
 LAUGHS = f'<!ENTITY l0 "lol">{LOLS}'

@@ -8,8 +8,9 @@ import pytest
 
 from esdedup.errors import SettingsError
 from esdedup.jobs.settings import Settings
+from tests.support.commands import said
 from tests.support.records import records, table
-from tests.system.robustness.helpers import child, one_line, only_line, said
+from tests.system.robustness.helpers import child, one_line, only_line
 
 OPTIONS: dict[tuple[str, ...], str] = {
     ("--rows", "0"): "rows is 0; allowed: 1 to 64",

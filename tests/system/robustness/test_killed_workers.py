@@ -16,7 +16,8 @@ import pytest
 from esdedup.errors import EsdedupError
 from esdedup.text.wikitext.reference import ReferenceCleaner
 from esdedup.text.wikitext.rules import Names
-from tests.system.robustness.helpers import ROOT, only_line, outputs, said
+from tests.support.commands import said
+from tests.system.robustness.helpers import ROOT, only_line, outputs
 
 STUCK = 400  # seconds: only what stands still is ended
 

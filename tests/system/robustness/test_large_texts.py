@@ -14,10 +14,11 @@ import pytest
 from esdedup.errors import SettingsError
 from esdedup.jobs.settings import Settings
 from tests.support.bombs import bomb
+from tests.support.commands import said
 from tests.support.corpus import corpus
 from tests.support.memory import Ended, peak_of_tree
 from tests.support.sources import export, page, revision
-from tests.system.robustness.helpers import one_line, only_line, said
+from tests.system.robustness.helpers import one_line, only_line
 
 SENTENCE = "The river runs past the mill, and the miller counts the sacks of flour that he sells in the town. "
 LARGE = 200_000_000

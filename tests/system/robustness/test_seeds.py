@@ -14,8 +14,9 @@ import esdedup
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.reference import ReferenceCleaner
 from esdedup.text.wikitext.rules import Names
+from tests.support.commands import said
 from tests.support.sources import export, page, revision
-from tests.system.robustness.helpers import one_line, said
+from tests.system.robustness.helpers import one_line
 
 SEEDS = Path(__file__).parent / "seeds"
 SOURCES = sorted(path.name for path in SEEDS.iterdir() if path.suffix in (".tsv", ".csv", ".jsonl", ".xml", ".txt"))

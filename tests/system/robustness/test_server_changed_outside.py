@@ -10,8 +10,8 @@ import pytest
 from elasticsearch import Elasticsearch
 
 import esdedup
+from tests.support.commands import said
 from tests.support.records import table
-from tests.system.robustness.helpers import said
 from tests.system.robustness.on_a_server import HOW, Job, results
 
 pytestmark = pytest.mark.usefixtures("small")

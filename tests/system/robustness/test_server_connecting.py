@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from esdedup.node.needs import free_ports
+from tests.support.commands import said
 from tests.support.elastic_proxy import (
     Exchange,
     Proxy,
@@ -20,7 +21,7 @@ from tests.support.elastic_proxy import (
     reset_before,
     silence,
 )
-from tests.system.robustness.helpers import one_line, said
+from tests.system.robustness.helpers import one_line
 
 HTML = "<html><head><title>Log in</title></head><body>This network wants to know you.</body></html>"
 NOT_ELASTICSEARCH = "the server is not Elasticsearch; check --store"

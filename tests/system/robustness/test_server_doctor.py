@@ -12,9 +12,10 @@ from elasticsearch import Elasticsearch
 
 import esdedup
 from esdedup.store.schemas import SCHEMA_VERSION
+from tests.support.commands import said
 from tests.support.corpus import corpus
 from tests.support.records import table
-from tests.system.robustness.helpers import one_line, said
+from tests.system.robustness.helpers import one_line
 from tests.system.robustness.on_a_server import HOW, Job, results
 from tests.system.robustness.operators import Site
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.commands import said
 from tests.support.elastic_proxy import (
     Action,
     Exchange,
@@ -25,7 +26,7 @@ from tests.support.elastic_proxy import (
     reset_before,
     silence,
 )
-from tests.system.robustness.helpers import child, one_line, said
+from tests.system.robustness.helpers import child, one_line
 from tests.system.robustness.on_a_server import Job, is_bulk, kind
 
 pytestmark = pytest.mark.usefixtures("small")

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from elasticsearch import Elasticsearch
 
-from tests.system.robustness.helpers import one_line, said
+from tests.support.commands import said
+from tests.system.robustness.helpers import one_line
 from tests.system.robustness.on_a_server import Job, results
 from tests.system.robustness.operators import ACTIONS, Action, Site, forget_template, table, type_a_document
 

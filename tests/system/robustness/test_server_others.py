@@ -12,9 +12,10 @@ import pytest
 from elasticsearch import Elasticsearch
 
 import esdedup
+from tests.support.commands import said
 from tests.support.corpus import corpus
 from tests.support.elastic_proxy import Exchange, Proxy
-from tests.system.robustness.helpers import one_line, said
+from tests.system.robustness.helpers import one_line
 from tests.system.robustness.on_a_server import Job, is_bulk
 
 pytestmark = pytest.mark.usefixtures("small")

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from esdedup.store.elasticsearch import connection
+from tests.support.commands import said
 from tests.support.elastic_proxy import Exchange, Proxy, answer, fail_items, silence
-from tests.system.robustness.helpers import said
 from tests.system.robustness.on_a_server import Job, is_bulk
 
 

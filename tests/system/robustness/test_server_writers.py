@@ -20,8 +20,9 @@ import esdedup
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.store.elasticsearch import holds
 from esdedup.store.elasticsearch.corpus import ServerCorpus
+from tests.support.commands import said
 from tests.support.elastic_proxy import Exchange, Proxy
-from tests.system.robustness.helpers import one_line, said
+from tests.system.robustness.helpers import one_line
 from tests.system.robustness.on_a_server import HOW, REMOVED_TOO, Job, is_bulk, results
 
 pytestmark = pytest.mark.usefixtures("small")

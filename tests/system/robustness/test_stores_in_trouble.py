@@ -13,7 +13,8 @@ import pytest
 
 from esdedup.matching.signing import HASH_SCHEMES
 from esdedup.store.schemas import SCHEMA_VERSION
-from tests.system.robustness.helpers import one_line, only_line, outputs, said
+from tests.support.commands import said
+from tests.system.robustness.helpers import one_line, only_line, outputs
 
 RECORD = ("--unit", "record")
 

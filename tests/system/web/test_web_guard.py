@@ -18,7 +18,7 @@ import pytest
 
 from esdedup.web.bodies import MOST_BYTES, Bodies
 from esdedup.web.guard import COOKIE
-from tests.system.robustness.helpers import said
+from tests.support.commands import said
 from tests.system.web.conftest import Collection
 from tests.system.web.corpus import SCRIPT
 from tests.system.web.inside import running

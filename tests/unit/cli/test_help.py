@@ -13,11 +13,14 @@ import click
 import pytest
 
 from esdedup.cli import COMMANDS, cli
+from tests.support.commands import esdedup as typed
 
 ENTRY = Path(sys.executable).with_name("esdedup")
 
 
 def esdedup(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    if not environment:
+        return typed(*arguments, cwd=Path.cwd(), COLUMNS="80")
     return subprocess.run(
         [ENTRY, *arguments], env={**os.environ, "COLUMNS": "80", **environment}, capture_output=True, text=True
     )
