@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from esdedup.cli import cli
+from esdedup.cli.layout import Declared
 
 os.environ["COLUMNS"] = "80"  # the same everywhere
 PAGE = Path(__file__).parents[1] / "docs" / "commands.md"
@@ -27,6 +28,9 @@ def _sections(group: click.Group, context: click.Context) -> Iterator[str]:
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None
+        for option in command.params:
+            if isinstance(option, Declared) and option.owners:
+                option.hidden = False  # as if each was chosen
         inner = command.context_class(command, info_name=name, parent=context)
         yield f"## {inner.command_path}\n\n```\n{command.get_help(inner)}\n```\n"
         if isinstance(command, click.Group):

@@ -17,7 +17,7 @@ from typing import Any
 import rich_click as click
 from click.core import ParameterSource
 
-from esdedup.cli.layout import Context
+from esdedup.cli.layout import Context, Declared
 from esdedup.cli.wrong_usage import refuse_stray_store
 from esdedup.errors import UsageError
 
@@ -131,6 +131,10 @@ class Command(click.RichCommand):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, then remove the file options that do not go with them."""
         given = list(args)
+        chosen = {word.rpartition("=")[2] for word in given}
+        for option in self.params:
+            if isinstance(option, Declared) and option.owners:
+                option.hidden = not option.owners & chosen
         try:
             rest = super().parse_args(ctx, args)
         except click.UsageError as error:

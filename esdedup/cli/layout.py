@@ -35,8 +35,14 @@ class Context(click.RichContext):
     formatter_class = _Formatter
 
 
-class Pair(click.RichOption):
-    """An on/off option. The help shows a long pair of flags on two lines."""
+class Declared(click.RichOption):
+    """An option that is declared. The help shows a long pair of flags on two lines, and options of `owners` only where
+    one of these is chosen.
+    """
+
+    def __init__(self, *words: Any, owners: Iterable[str] = (), **settings: Any) -> None:
+        self.owners = frozenset(owners)
+        super().__init__(*words, hidden=bool(self.owners), **settings)
 
     def get_rich_table_row(self, ctx: Any, formatter: Any, panel: Any = None) -> Any:
         """Break the cell of a long pair after the slash."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import rich_click as click
 
-from esdedup.cli.layout import Pair, choices_shown
+from esdedup.cli.layout import Declared, choices_shown
 from esdedup.options import Option, Registry
 
 if TYPE_CHECKING:
@@ -51,8 +51,10 @@ def bundle(*options: Decorator) -> Callable[[F], F]:
     return decorate
 
 
-def one_option(option: Option, panel: str, default: str | None = None) -> Decorator:
-    """Make an option of the command line. Its value is None unless it is typed; `default` is shown in the help."""
+def one_option(option: Option, panel: str, default: str | None = None, owners: Iterable[str] = ()) -> Decorator:
+    """Make an option of the command line. Its value is None unless it is typed; `default` is shown in the help, and the
+    option of `owners` where one is chosen.
+    """
     usual = option.usual or _worded(option) if default is None else default
     metavar, help_text = option.unit or None, option.help
     if option.choices:
@@ -60,12 +62,13 @@ def one_option(option: Option, panel: str, default: str | None = None) -> Decora
     help_text += f"  [default: {usual}]" if usual else ""
     if option.type is bool:
         flags = f"--{option.flag}/--{option.off or f'no-{option.flag}'}"
-        return click.option(flags, option.name, cls=Pair, default=None, help=help_text, panel=panel)
+        return click.option(flags, option.name, cls=Declared, owners=owners, default=None, help=help_text, panel=panel)
     of_text = option.parse is not None
     kind = click.Choice(option.choices) if option.choices else _TYPES.get(option.type) if not of_text else None
     return click.option(
         f"--{option.flag}", option.name, type=kind, metavar=metavar, default=None, callback=_parsed(option),
-        help=help_text, panel=panel, shell_complete=complete_files if option.unit == "FILE" else None,
+        help=help_text, panel=panel, shell_complete=complete_files if option.unit == "FILE" else None, cls=Declared,
+        owners=owners,
     )  # fmt: skip
 
 
@@ -84,11 +87,13 @@ def _parsed(option: Option) -> Callable[[click.Context, click.Parameter, Any], A
 
 def choice_options(registry: Registry[Any], help_text: str, panel: str, *, chosen: bool = True) -> list[Decorator]:
     """Make the option that selects an implementation, and the options of all implementations, with a panel for each
-    set.
+    set. Those of the default one are always in the help.
     """
     names = ", ".join(f"{each.name} ({each.summary})" for each in registry)
     metavar, help_text = choices_shown(registry.names, f"{help_text}: {names}.")
     found: list[Decorator] = []
+    if any(each.declared() for each in list(registry)[1:]):
+        help_text += f" For the options of one, see --{registry.option} NAME --help."
     if chosen:
         found.append(
             click.option(
@@ -101,5 +106,7 @@ def choice_options(registry: Registry[Any], help_text: str, panel: str, *, chose
         single = len(registry.names) == 1
         defaults = {_worded(option) for _, option in owners}
         default = None if len(defaults) == 1 else ", ".join(f"{_worded(option)} with {name}" for name, option in owners)
-        found.append(one_option(owners[0][1], panel if single else f"With --{registry.option} {titles}", default))
+        usual = registry.names[0] in (name for name, _ in owners)
+        of = () if usual else (name for name, _ in owners)
+        found.append(one_option(owners[0][1], panel if single else f"With --{registry.option} {titles}", default, of))
     return found

@@ -74,8 +74,12 @@ def test_what_is_required_stands_first() -> None:
 
 def test_options_stand_in_groups() -> None:
     shown = esdedup("run", "--help").stdout
-    for group in ("Reading sources", "What is compared", "Finding pairs", "With --candidates projection", "Resources"):
+    for group in ("Reading sources", "What is compared", "Finding pairs", "Resources"):
         assert f"─ {group} ─" in shown
+    assert "─ With --" not in shown
+    assert "--window" not in shown
+    for words in (["--candidates", "projection"], ["--candidates=projection"]):
+        assert "─ With --candidates projection ─" in esdedup("run", *words, "--help").stdout
 
 
 def test_the_nearest_command_and_option_are_named() -> None:
