@@ -16,7 +16,7 @@ def arrow_schema(row: type) -> pa.Schema:
 
 
 def _columns(row: type) -> list[tuple[str, pa.DataType]]:
-    return [(name, _type(hint)) for name, hint in get_type_hints(row, include_extras=True).items() if name != "_shown"]
+    return [(name, _type(hint)) for name, hint in get_type_hints(row, include_extras=True).items() if not name.startswith("_")]
 
 
 def _type(hint: Any) -> pa.DataType:

@@ -17,6 +17,7 @@ from typing import (
     Self,
     TypeVar,
     Union,
+    cast,
     dataclass_transform,
     get_args,
     get_origin,
@@ -39,7 +40,9 @@ T = TypeVar("T")
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def answer(cls: type[T]) -> type[T]:
     """Make a class of fields an answer."""
-    return dataclass(frozen=True, repr=False, eq=False, kw_only=True)(cls)
+    made: Any = dataclass(frozen=True, repr=False, eq=False, kw_only=True)(cls)
+    made._names = {item.name.removesuffix("_"): item.name for item in fields(made)}
+    return cast("type[T]", made)
 
 
 class Result:
@@ -48,6 +51,8 @@ class Result:
     """
 
     _shown: ClassVar[tuple[str, ...]] = ()
+    _names: ClassVar[dict[str, str]] = {}
+    """The names of the fields in Python by those in the JSON: `in_` is `in`."""
 
     def __init_subclass__(cls, shown: tuple[str, ...] | None = None) -> None:
         if shown is not None:
@@ -55,32 +60,34 @@ class Result:
 
     @classmethod
     def of(cls, answer: Mapping[str, Any]) -> Self:
-        """Return the answer that says what `answer` does; `TypeError` for a field that is not declared."""
+        """Return the answer that says what `answer` does, without the fields that it has not.
+
+        Raises `TypeError` for a field that is not declared.
+        """
         nested = _nested(cls)  # type: ignore[arg-type]  # a class has a hash, whatever its instances have
-        return cls(**{_field(name): nested[name](value) if name in nested else value for name, value in answer.items()})
+        held = dict.fromkeys(cls._names.values(), MISSING)
+        for name, value in answer.items():
+            held[cls._names.get(name, name)] = nested[name](value) if name in nested else value
+        return cls(**held)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as plain dicts, lists, texts and numbers."""
         return {name: _plain(value) for name, value in self.items()}
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self:
+        value = getattr(self, self._names[name])
+        if value is MISSING:
             raise KeyError(name)
-        return getattr(self, _field(name))
+        return value
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
-
-    @classmethod
-    def _names(cls) -> tuple[str, ...]:
-        """Return the names in the JSON of all fields."""
-        return tuple(item.name.removesuffix("_") for item in fields(cls))  # type: ignore[arg-type]  # by `answer`
 
     def __len__(self) -> int:
         return len(self.keys())
 
     def __contains__(self, name: object) -> bool:
-        return name in self.keys()
+        return name in self._names and getattr(self, self._names[str(name)]) is not MISSING
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Result | Mapping) and dict(self.items()) == dict(other.items())
@@ -93,19 +100,21 @@ class Result:
 
     def keys(self) -> list[str]:
         """Return the names of the fields that this answer has."""
-        return [name for name in self._names() if getattr(self, _field(name)) is not MISSING]
+        return [name for name, _ in self.items()]
 
     def values(self) -> list[Any]:
         """Return the values of these fields."""
-        return [self[name] for name in self]
+        return [value for _, value in self.items()]
 
     def items(self) -> list[tuple[str, Any]]:
         """Return names and values of these fields."""
-        return [(name, self[name]) for name in self]
+        found = ((name, getattr(self, field)) for name, field in self._names.items())
+        return [(name, value) for name, value in found if value is not MISSING]
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the field `name`, or `default` where this answer has none."""
-        return next((value for key, value in self.items() if key == name), default)
+        value = getattr(self, self._names[name]) if name in self._names else MISSING
+        return default if value is MISSING else value
 
     def _summary(self) -> list[tuple[str, str]]:
         """Name and value of what is shown, a mapping of numbers as one row each."""
@@ -128,14 +137,6 @@ class Result:
     def _repr_html_(self) -> str:
         rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self._summary())
         return f"<table>{rows}</table>"
-
-
-_KEYWORDS = {"in", "from"}
-
-
-def _field(name: str) -> str:
-    """Return the name in Python of a field of the JSON."""
-    return f"{name}_" if name in _KEYWORDS else name
 
 
 Converter = Callable[[Any], Any]

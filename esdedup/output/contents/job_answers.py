@@ -108,7 +108,7 @@ class FoundCounts(Result):
 
 @answer
 class IndexCounts(ReadCounts, StoreCounts):
-    """What a store contains, and what this command has read."""
+    """What a store contains, and what this command has read: only if this was the last part of a run in parts."""
 
 
 @answer

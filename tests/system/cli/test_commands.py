@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NoReturn
 
+import click
 import pyarrow as pa
 import pytest
 
-from esdedup.cli import main
+from esdedup.cli import cli, main
 from esdedup.columns.database import Database
 from tests.support.commands import esdedup
 from tests.support.records import records, table
@@ -184,6 +185,7 @@ def test_an_interrupt_while_the_database_reads_from_python(
             db.create("t", pa.RecordBatchReader.from_batches(pa.schema({"n": pa.int64()}), rows()))
         raise AssertionError("the reader was not read")
 
+    assert cli.get_command(click.Context(cli), "status")  # which is made of the verb
     monkeypatch.setattr("esdedup.status", interrupted)
     with pytest.raises(SystemExit) as end:
         main(["status", "--store", str(tmp_path / "s.duckdb")])

@@ -99,7 +99,7 @@ def test_a_new_generation_takes_the_old_ones_place_when_it_is_whole(
     store = address
     esdedup.run(old, out=tmp_path / "out", store=store, **RECORDS)
     before = esdedup.status(store=store)
-    monkeypatch.setattr("esdedup.jobs.verbs.scan_if_needed", _killed)
+    monkeypatch.setattr("esdedup.jobs.steps.scan_if_needed", _killed)
     with pytest.raises(KilledError):
         esdedup.run(new, out=tmp_path / "out", store=store, fresh=True, seed=5, **RECORDS)
     monkeypatch.undo()
@@ -111,7 +111,7 @@ def test_a_new_generation_takes_the_old_ones_place_when_it_is_whole(
     assert stores.on_server or beside.exists()
     # the same job goes on with it, another does not
     monkeypatch.setattr("esdedup.jobs.indexing.index_sources", _killed)
-    monkeypatch.setattr("esdedup.jobs.steps.index_sources", _killed)
+    monkeypatch.setattr("esdedup.jobs.source_reading.index_sources", _killed)
     esdedup.run(new, out=tmp_path / "out", store=store, fresh=True, seed=5, **RECORDS)
     assert not beside.exists()
     monkeypatch.undo()

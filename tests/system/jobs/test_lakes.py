@@ -150,7 +150,7 @@ def test_a_new_lake_replaces_the_old_one_when_it_is_complete(
     esdedup.run(*sources, out=out, **RECORDS)
     before = results(out)
     with monkeypatch.context() as patch:
-        patch.setattr("esdedup.jobs.verbs.scan_if_needed", killed_at_once)
+        patch.setattr("esdedup.jobs.steps.scan_if_needed", killed_at_once)
         with pytest.raises(KilledError):
             esdedup.run(sources[0], out=out, fresh=True, **RECORDS)
     assert esdedup.status(store=out / "lake")["unfinished"]

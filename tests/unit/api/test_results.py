@@ -56,7 +56,7 @@ def test_rows_are_a_sequence_and_a_table() -> None:
 
 
 def test_a_field_that_only_some_answers_have_is_left_out() -> None:
-    sentence = {name: HIT[name] for name in Sentence._names()}
+    sentence = {name: HIT[name] for name in Sentence._names}
     there = {
         "a": sentence,
         "b": sentence,
