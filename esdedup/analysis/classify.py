@@ -19,16 +19,16 @@ from esdedup.analysis.whole_slots import value_words
 from esdedup.analysis.word_forms import split_words
 from esdedup.analysis.word_meanings import meant
 from esdedup.columns.hashing import Hashes
-from esdedup.store.classifying import JUDGED, PLACES, Classifier
+from esdedup.store.cluster_kinds import JUDGED, PLACES, Classifier
 
 _FRAMED = 20
 """Number of texts whose fillers decide the types of slots."""
 
 
 def classify_clusters(members: pa.Table) -> pa.Table:
-    """Classify each cluster of a table of schema `esdedup.store.classifying.MEMBERS`.
+    """Classify each cluster of a table of schema `esdedup.store.cluster_kinds.MEMBERS`.
 
-    Return one row for each cluster, in order: the id and what `esdedup.store.classifying.JUDGED` names.
+    Return one row for each cluster, in order: the id and what `esdedup.store.cluster_kinds.JUDGED` names.
     """
     cluster: Hashes = members["cluster"].to_numpy()
     first = np.flatnonzero(np.concatenate(([True], cluster[1:] != cluster[:-1]))) if len(cluster) else cluster

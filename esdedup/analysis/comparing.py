@@ -14,7 +14,7 @@ from esdedup.analysis.subjects import Places, standing
 from esdedup.analysis.templates import FramedTexts, framed
 from esdedup.analysis.word_forms import Measures, split_words
 from esdedup.columns.arrays import Numbers, text_column
-from esdedup.store.classifying import PLACES
+from esdedup.store.cluster_kinds import PLACES
 
 _MOST_COMPARED = 24
 """Number of texts of which each is compared with each, those that most sentences have first."""

@@ -19,7 +19,7 @@ from esdedup.analysis.values import DATE, NOTHING, WORDS, Value, difference, rea
 from esdedup.analysis.values import NAME as NAME_TYPE
 from esdedup.analysis.word_forms import NAME, Measures
 from esdedup.analysis.word_meanings import lexicon
-from esdedup.columns.components import roots, unite
+from esdedup.columns.cuts import roots, unite
 
 _MOST_VALUES = 200
 """Number of values of one slot that are compared, most common first."""

@@ -13,7 +13,7 @@ from esdedup.matching.protocol import Keep
 if TYPE_CHECKING:
     from esdedup.api.deduplicated import Deduplicated
     from esdedup.api.keywords import DedupeOptions, RunOptions, TableOptions
-    from esdedup.jobs.in_memory import TextClusters
+    from esdedup.jobs.table_dedupe import TextClusters
     from esdedup.output.contents.dedupe_answers import Written
 
 T = TypeVar("T")
@@ -181,6 +181,6 @@ def cluster_texts(texts: Any, **options: Unpack[RunOptions]) -> TextClusters:
     Example:
         >>> esdedup.cluster_texts(["One text.", "One text.", "Another."]).label  # doctest: +SKIP
     """
-    from esdedup.jobs import in_memory
+    from esdedup.jobs import table_dedupe
 
-    return in_memory.cluster_texts(texts, options)
+    return table_dedupe.cluster_texts(texts, options)

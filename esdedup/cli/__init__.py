@@ -20,7 +20,7 @@ from esdedup.terminal import printable
 
 _HOMES = {
     "run": "work",
-    "dedupe": "clean",
+    "dedupe": "work",
     "index": "work",
     "scan": "work",
     "add": "work",

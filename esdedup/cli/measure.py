@@ -42,7 +42,7 @@ def evaluate(as_json: bool, **options: Any) -> None:
       esdedup evaluate --store found/store.duckdb --truth exact
       esdedup evaluate --store found/store.duckdb --golden right.txt
     """
-    from esdedup.cli.show_scores import evaluation_text
+    from esdedup.cli.show_plan import evaluation_text
 
     found = esdedup.evaluate(**options)
     show(found, as_json, lambda: evaluation_text(found))

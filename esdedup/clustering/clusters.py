@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.columns.components import Parents, roots, unite
+from esdedup.columns.cuts import Parents, roots, unite
 from esdedup.columns.kernels import compiled
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from esdedup.formats.compression.protocol import compression_of
 from esdedup.formats.text_limit import USUAL
 from esdedup.options import Choice, Registry
-from esdedup.text.wikitext.wikis import site
+from esdedup.text.wikitext.cleaning import site
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -31,7 +31,7 @@ def too_large(data: Any, most: int) -> bool:
         return False
     import numpy as np
 
-    from esdedup.text.text_cost import measured
+    from esdedup.text.scripts import measured
 
     characters, widest, ends = measured(np.frombuffer(data, np.uint8))
     return bool(characters * widest > _WIDTH * most or ends > most // _BYTES_OF_UNIT)

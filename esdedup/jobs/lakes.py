@@ -31,8 +31,7 @@ from esdedup.matching.signing import Signing, freeze
 from esdedup.output.out_folder import STORE
 from esdedup.resources import Resources
 from esdedup.store.lake.lake_address import LAKE, LakeAddress, unfinished
-from esdedup.store.lake.lake_files import LakeFiles, only_read
-from esdedup.store.lake.lake_part import PartIntake, told_of
+from esdedup.store.lake.lake_files import LakeFiles, PartIntake, only_read, told_of
 from esdedup.store.lake.store import LakeStore
 from esdedup.store.ledger import REPEATED, STANDARD_INPUT, SourceCheckpoint, checkpoint_of, note_repeated
 from esdedup.store.schemas import DOCUMENT_ROWS, SCHEMA_VERSION, SEEN, SENTENCE_ROWS

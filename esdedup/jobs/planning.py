@@ -19,17 +19,16 @@ from esdedup.columns.hashing import Hashes
 from esdedup.engines import ENGINES
 from esdedup.errors import StoreError, UsageError
 from esdedup.evaluation.forecast import RunCost, forecast
-from esdedup.evaluation.sample import Curve, Sample, expected_curve
+from esdedup.evaluation.sample import Curve, Sample, expected_curve, true_pairs
 from esdedup.evaluation.schemes import UNLIKE, Scheme, SchemeTrial, expected_recall, recommended, schemes_of
-from esdedup.evaluation.truth import true_pairs
 from esdedup.files import whole_file
 from esdedup.formats.reading_options import Reading
-from esdedup.jobs.in_memory import TextClusters, cluster_texts
 from esdedup.jobs.preconditions import Address, check_count, require_committed
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.settings import Settings
 from esdedup.jobs.source_reading import find_sources
 from esdedup.jobs.steps import make_folder
+from esdedup.jobs.table_dedupe import TextClusters, cluster_texts
 from esdedup.jobs.trials import Trials, trial_runs
 from esdedup.matching.signers.minhash import MinHash
 from esdedup.matching.signers.text_signer import TextSigner

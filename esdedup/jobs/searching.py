@@ -1,6 +1,6 @@
 """Search as you type: similar texts and completions.
 
-The lookup finds texts, here they are compared: each by the measure of search (`esdedup.lookup.similarity`), by which
+The lookup finds texts, here they are compared: each by the measure of search (`esdedup.lookup.search`), by which
 answers are ranked, and by the measure of scans, which says whether it is a match.
 """
 
@@ -22,8 +22,7 @@ from esdedup.columns.hashing import Hashes
 from esdedup.jobs.preconditions import Address
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.questions import check_language, known_language, one_unit, opened_store, storable, threshold
-from esdedup.lookup.search import NOTHING, Found
-from esdedup.lookup.similarity import similarities
+from esdedup.lookup.search import NOTHING, Found, similarities
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.compare import compare, diff_words, jaccards_with
@@ -100,7 +99,7 @@ def answers(
 ) -> Iterator[dict[str, Any]]:  # fmt: skip
     """Yield `id`, `text` and the `similar` rows for each question, a pair of id and text, in their order.
 
-    Each row has its `similarity` (see `esdedup.lookup.similarity`); by the measure of scans, `shared_tokens`,
+    Each row has its `similarity` (see `esdedup.lookup.search`); by the measure of scans, `shared_tokens`,
     `jaccard`, `containment` (the share of the shingles of `text` found in it) and `word_edit_distance`; `match`
     (Jaccard at or above `jaccard`, by default that of the last scan); and the `diff` of words. Matches come first; then
     the order is by similarity, then by id.

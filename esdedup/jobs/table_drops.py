@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from esdedup.clustering.clusters import find_roots
 from esdedup.columns.arrays import Flags, Numbers
-from esdedup.columns.components import roots, unite
+from esdedup.columns.cuts import roots, unite
 from esdedup.columns.hashing import Hashes
 from esdedup.columns.tables import Table, ids_of, table_of, texts_of
 from esdedup.jobs.against import read_references

@@ -23,8 +23,7 @@ from typing import Any
 from esdedup.errors import NodeError
 from esdedup.node import folder as folders
 from esdedup.node.folder import Running
-from esdedup.node.jars import VERSION, need_extra, program
-from esdedup.node.needs import HOST, check_memory, check_port, free_ports
+from esdedup.node.jars import HOST, VERSION, check_memory, check_port, free_ports, need_extra, program
 
 LACKS = (
     "security",

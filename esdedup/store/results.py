@@ -22,7 +22,7 @@ from esdedup.text.words import holding
 if TYPE_CHECKING:
     from esdedup.clustering.clusters import Clusters
     from esdedup.columns.database import Database
-    from esdedup.store.classifying import Classifier
+    from esdedup.store.cluster_kinds import Classifier
     from esdedup.store.corpus import Corpus
     from esdedup.store.ledger import Ledger
 

@@ -18,7 +18,7 @@ from esdedup.errors import SettingsError, StoreSettingsError, StoreVersionError
 from esdedup.matching.signers.protocol import SIGNERS
 from esdedup.matching.signing import HASH_SCHEMES, Signing
 from esdedup.matching.units import setting_in_words
-from esdedup.store.classifying import FOUND, MEANINGS
+from esdedup.store.cluster_kinds import FOUND, MEANINGS
 
 if TYPE_CHECKING:
     from esdedup.columns.database import Database

@@ -21,7 +21,7 @@ import esdedup
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.hashing import content_hashes
 from esdedup.jobs.searching import Alike, alike, completions, similar_rows
-from esdedup.lookup.similarity import WEIGHTS, parts
+from esdedup.lookup.search import WEIGHTS, parts
 from esdedup.lookup.text_blocks import squeezed
 from esdedup.matching.lsh.collide import jaccards
 from esdedup.matching.signers.text_signer import TextSigner

@@ -17,7 +17,7 @@ import pytest
 from elasticsearch import Elasticsearch
 
 from esdedup.node import control
-from esdedup.node.needs import HOST, free_ports
+from esdedup.node.jars import HOST, free_ports
 from tests.support.orphans import Guard
 
 # half the processor time of a start: these nodes do not live long enough for Java's better compiler to pay

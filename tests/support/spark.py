@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from esdedup.node.needs import free_ports
+from esdedup.node.jars import free_ports
 from tests.support.elastic import SHORT_LIVED
 
 HOST = "127.0.0.1"

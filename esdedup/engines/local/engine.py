@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.components import roots, unite
-from esdedup.columns.cuts import Cutter, whole_groups
+from esdedup.columns.cuts import Cutter, roots, unite, whole_groups
 from esdedup.columns.database import Database
 from esdedup.engines.cluster_tables import create_pairs
 from esdedup.engines.local.group_scan import GroupScan, hold_postings

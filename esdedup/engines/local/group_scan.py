@@ -15,8 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
-from esdedup.columns.components import roots, unite_runs
-from esdedup.columns.cuts import Cutter, whole_groups
+from esdedup.columns.cuts import Cutter, roots, unite_runs, whole_groups
 from esdedup.columns.database import Database
 from esdedup.engines.cluster_tables import create_pairs
 from esdedup.engines.local.local_texts import LocalTexts

@@ -17,7 +17,7 @@ from esdedup.errors import VectorsError
 from esdedup.matching.signing import Signing
 from esdedup.matching.verify.edits import in_parts
 from esdedup.papers.projection.hyperplanes import Sums, add_hashed, add_rows, hashed_key
-from esdedup.papers.projection.matcher import ProjectionOptions
+from esdedup.papers.projection.projection_options import ProjectionOptions
 from esdedup.papers.projection.word_vectors import Vectors, VectorsFile
 from esdedup.text.topics import topic_words
 

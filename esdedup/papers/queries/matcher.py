@@ -7,24 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from esdedup.matching.protocol import Matcher
-from esdedup.options import Options, option
+from esdedup.papers.queries.query_options import QueryOptions
 
 if TYPE_CHECKING:
     from esdedup.matching.engine import Engine, Found, MatchContext
     from esdedup.matching.protocol import Evidence, Scanning
-
-TERMS = ("shingles", "signature")
-
-
-@dataclass(frozen=True)
-class QueryOptions(Options):
-    """The terms of a query, and which of its results are used."""
-
-    signature: int = option(20, "Number of MinHash values of a text.", unit="N", low=1, high=1024)
-    query_by: str = option("shingles", "Terms of a query.", choices=TERMS)
-    same_first_word: bool = option(False, "Only find records with the same first word.", off="any-first-word")
-    top: int = option(10, "Number of matches of a record that are verified.", unit="N", low=1, high=1000)
-    reciprocal: bool = option(False, "Only keep pairs that are each other's best match.", off="one-sided")
 
 
 @dataclass(frozen=True)

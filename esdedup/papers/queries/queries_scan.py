@@ -26,7 +26,7 @@ from esdedup.matching.signers.minhash_kernels import family, minhash_values
 from esdedup.matching.signers.text_signer import SET_BYTES
 from esdedup.matching.verify.edits import measured
 from esdedup.matching.verify.verified import compare_listed
-from esdedup.papers.queries.matcher import QueryOptions
+from esdedup.papers.queries.query_options import QueryOptions
 from esdedup.text.normalize import normalize
 from esdedup.text.shingles import shingle_sets
 from esdedup.text.words import find_words

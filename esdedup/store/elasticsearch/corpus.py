@@ -25,7 +25,6 @@ from esdedup.store.elasticsearch.journal import forget_documents
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.loading import Loader
 from esdedup.store.elasticsearch.mending import Mender
-from esdedup.store.elasticsearch.ranking import rank_by_queries
 from esdedup.store.elasticsearch.reading import Fields, hashes, integers, signed
 from esdedup.store.elasticsearch.remote_reading import TEXT, read_slice, read_texts, texts_of
 from esdedup.store.elasticsearch.rows import (
@@ -39,6 +38,7 @@ from esdedup.store.elasticsearch.rows import (
     tokens_of,
     unique_hashes,
 )
+from esdedup.store.elasticsearch.searches import rank_by_queries
 from esdedup.store.elasticsearch.sentence_queries import SentenceQueries
 from esdedup.store.ledger import SourceCheckpoint, is_much
 

@@ -23,9 +23,8 @@ from esdedup.store.elasticsearch.answers import GoneError
 from esdedup.store.elasticsearch.connection import Connection
 from esdedup.store.elasticsearch.holds import wait_for_writers
 from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, WORKING, Indices
-from esdedup.store.elasticsearch.journal import Journal
+from esdedup.store.elasticsearch.journal import Journal, State
 from esdedup.store.elasticsearch.reading import Reader
-from esdedup.store.elasticsearch.state import State
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.schemas import check_readable, check_same, create_tables, saved_signing
 

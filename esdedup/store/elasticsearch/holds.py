@@ -2,7 +2,7 @@
 
 A writer enters its name into a document beside the state and renews the entry every few seconds. An entry that is not
 renewed is removed by the next writer, at once if the process was on this machine and is gone. The state is guarded
-besides (see `esdedup.store.elasticsearch.state`), so a writer that was only asleep can do no harm.
+besides (see `esdedup.store.elasticsearch.journal`), so a writer that was only asleep can do no harm.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import psutil
 
 from esdedup.errors import StoreError, StoreLockedError
-from esdedup.store.elasticsearch.state import Guarded, State
+from esdedup.store.elasticsearch.journal import Guarded, State
 
 log = logging.getLogger("esdedup")
 

@@ -14,7 +14,7 @@ from typing import Any
 from esdedup.columns.records import PLACES_KEPT, Skips
 from esdedup.errors import StoreLockedError, StoreSourcesError
 from esdedup.formats.reading_options import Part
-from esdedup.store.elasticsearch.state import Guarded, State
+from esdedup.store.elasticsearch.journal import Guarded, State
 from esdedup.store.ledger import Ledger, ReadingCheckpoint, SourceCheckpoint, checkpoint_of, forget_skips, note_repeated
 from esdedup.store.rereading import OLDER, Reread
 

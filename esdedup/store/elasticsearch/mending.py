@@ -24,7 +24,7 @@ from esdedup.store.elasticsearch.bulk import Bulk, delete, put
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.reading import Fields, Hits, integers
-from esdedup.store.elasticsearch.remade_documents import remade_documents
+from esdedup.store.elasticsearch.rebuilding import remade_documents
 from esdedup.store.elasticsearch.resigning import number_of, sign_again
 from esdedup.store.elasticsearch.rows import CHANGED, OURS, POSITION_BITS
 

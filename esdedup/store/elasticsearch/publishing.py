@@ -16,7 +16,7 @@ import pyarrow as pa
 from esdedup.clustering.clusters import CLUSTER_TEXTS
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
-from esdedup.store.classifying import FOUND, MEANINGS
+from esdedup.store.cluster_kinds import FOUND, MEANINGS
 from esdedup.store.elasticsearch.bulk import WRITTEN
 from esdedup.store.elasticsearch.reading import Fields, Hits, Reader, signed
 from esdedup.store.elasticsearch.rows import (

@@ -22,8 +22,7 @@ from esdedup.clustering.clusters import Clusters
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.errors import StoreLockedError
-from esdedup.store.classifying import Classifier
-from esdedup.store.cluster_kinds import insert_clusters
+from esdedup.store.cluster_kinds import Classifier, insert_clusters
 from esdedup.store.cluster_queries import ALL_CLUSTERS, ClusterQuery
 from esdedup.store.corpus import Corpus
 from esdedup.store.elasticsearch import generations, publishing

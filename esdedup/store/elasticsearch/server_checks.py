@@ -23,12 +23,12 @@ from esdedup.store.elasticsearch.connection import Connection
 from esdedup.store.elasticsearch.generations import OpenGeneration, live_generation
 from esdedup.store.elasticsearch.holds import Hold, is_dead
 from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, Indices, own_name
+from esdedup.store.elasticsearch.journal import State
 from esdedup.store.elasticsearch.mending import STRANGE, UNSIGNED, sentence_counts
 from esdedup.store.elasticsearch.reading import Fields
 from esdedup.store.elasticsearch.rebuilding import Rebuilding
 from esdedup.store.elasticsearch.resigning import number_of
 from esdedup.store.elasticsearch.rows import OURS
-from esdedup.store.elasticsearch.state import State
 from esdedup.store.schemas import check_readable, saved_signing
 from esdedup.store.store import Check
 

@@ -13,9 +13,9 @@ from esdedup.store.elasticsearch.corpus import ServerCorpus
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.holds import Hold
 from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, WORKING, Indices
+from esdedup.store.elasticsearch.journal import State
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.results import PublishedResults
-from esdedup.store.elasticsearch.state import State
 from esdedup.store.ledger import Ledger
 from esdedup.store.store import Store
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,6 +12,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from esdedup.text.wikitext.rules import Names
+
+_KINDS = ("wikipedia", "wiktionary", "wikivoyage", "wikiquote", "wikisource", "wikinews", "wikibooks", "wikiversity")
+_DATABASE = re.compile(rf"([a-z]{{2,3}}(?:_[a-z_]+)?|simple)(wiki|{'|'.join(_KINDS)})")
+_ADDRESS = re.compile(rf"(?:https?:)?//([a-z-]+)\.(?:m\.)?({'|'.join(_KINDS)})\.org/")
+
+
+def site(database: str, address: str) -> str:
+    """Return the wiki with this database or main page as language and kind, such as `en.wikipedia`; "" for others."""
+    found = _DATABASE.fullmatch(database) or _ADDRESS.match(address)
+    if found is None:
+        return ""
+    return f"{found[1].replace('_', '-')}.{'wikipedia' if found[2] == 'wiki' else found[2]}"
+
 
 Tables: TypeAlias = tuple[Any, ...]
 

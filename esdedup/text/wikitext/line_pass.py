@@ -5,7 +5,7 @@ from __future__ import annotations
 from esdedup.columns.arrays import encode
 from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled, constant
-from esdedup.text.wikitext.characters import read_entity, read_magic_word
+from esdedup.text.wikitext.characters import number_sign, read_entity, read_magic_word
 from esdedup.text.wikitext.lookup import SECTION, Numbers, folded_key
 from esdedup.text.wikitext.marks import (
     APART,
@@ -26,7 +26,6 @@ from esdedup.text.wikitext.marks import (
     odd_quote,
     sentence_goes_on,
 )
-from esdedup.text.wikitext.numbers import number_sign
 from esdedup.text.wikitext.sections import begins_row, heading_level, rows_end, section_end, visible_end
 from esdedup.text.words import ABSENT, find
 

@@ -22,9 +22,9 @@ from esdedup.matching.groups import NO_TOKEN
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
-from esdedup.papers.projection import windows
+from esdedup.papers.projection import projection_scan as windows
 from esdedup.papers.projection.hyperplanes import add_hashed, hashed_key, hyperplanes, permutation
-from esdedup.papers.projection.matcher import ProjectionOptions
+from esdedup.papers.projection.projection_options import ProjectionOptions
 from esdedup.papers.projection.projection_scan import ProjectionScan
 from esdedup.text.topics import stop_words
 from tests.support.collisions import AMPLE, Row, collide

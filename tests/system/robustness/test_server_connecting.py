@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from esdedup.node.needs import free_ports
+from esdedup.node.jars import free_ports
 from tests.support.commands import said
 from tests.support.elastic_proxy import (
     Exchange,

@@ -10,7 +10,7 @@ import pyarrow as pa
 from esdedup.analysis.classify import classify_clusters
 from esdedup.analysis.slots import Frame
 from esdedup.analysis.templates import frame_texts
-from esdedup.store.classifying import MEMBERS, PLACES
+from esdedup.store.cluster_kinds import MEMBERS, PLACES
 
 Text = str | tuple[str, str]
 """A text, or one with the title of its document."""

@@ -16,7 +16,7 @@ from esdedup.analysis.align import align
 from esdedup.analysis.classify import classify_clusters
 from esdedup.analysis.names import KINDS
 from esdedup.analysis.word_forms import split_words
-from esdedup.store.classifying import JUDGED, MEMBERS, PLACES
+from esdedup.store.cluster_kinds import JUDGED, MEMBERS, PLACES
 from tests.support.corpus import sentence
 from tests.unit.analysis.helpers import Text, judged
 

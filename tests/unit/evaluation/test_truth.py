@@ -7,9 +7,8 @@ import pytest
 
 from esdedup.columns.arrays import text_column
 from esdedup.evaluation import sample
-from esdedup.evaluation.sample import Sample, expected_curve
+from esdedup.evaluation.sample import Sample, expected_curve, true_pairs
 from esdedup.evaluation.schemes import Scheme
-from esdedup.evaluation.truth import true_pairs
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.resources import Resources

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esdedup.columns.components import roots, unite, unite_runs
+from esdedup.columns.cuts import roots, unite, unite_runs
 from esdedup.matching.lsh.collide import needed_overlap, overlap
 
 SETS = st.sets(st.integers(0, 60), min_size=1, max_size=40)

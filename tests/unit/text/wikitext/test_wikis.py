@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from esdedup.text.wikitext.cleaning import site
 from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.rules import Names
-from esdedup.text.wikitext.wikis import site
 from esdedup.text.wikitext.worker import clean
 
 
