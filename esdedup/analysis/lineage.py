@@ -1,4 +1,4 @@
-"""Who wrote a sentence first: sums along a tree of copies and edits."""
+"""Who wrote a sentence first: kinds of editors, and sums along a tree of copies and edits."""
 
 from __future__ import annotations
 

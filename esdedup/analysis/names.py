@@ -1,4 +1,4 @@
-"""The kinds of clusters, in the order in which they are listed."""
+"""The names of kinds of clusters, of facts and of changes, in the order in which they are listed."""
 
 from __future__ import annotations
 

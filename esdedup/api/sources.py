@@ -1,4 +1,4 @@
-"""The source arguments of a call: a path, a pattern, or a list of paths."""
+"""The sources and the options of a call, and what is checked before anything is imported that does the work."""
 
 from __future__ import annotations
 

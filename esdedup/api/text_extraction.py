@@ -1,4 +1,4 @@
-"""The text of sources as a reader sees it."""
+"""The text of sources as a reader sees it, and sentences of a text."""
 
 from __future__ import annotations
 

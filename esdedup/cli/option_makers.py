@@ -1,4 +1,4 @@
-"""Options of the command line, made of declarations (`esdedup.options`)."""
+"""Options of the command line, made of declarations (`esdedup.options`), and what shells complete after them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan as text for a terminal."""
+"""Plans and scores as text for a terminal."""
 
 from __future__ import annotations
 

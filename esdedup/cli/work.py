@@ -1,4 +1,4 @@
-"""`run`, `index`, `scan`, `add`: the commands that process sources."""
+"""`run`, `index`, `scan`, `add`, `dedupe`: the commands that process sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convert Arrow string columns to flat numpy arrays and back, without copying."""
+"""Convert Arrow string columns to flat numpy arrays and back, without copying, and read characters of UTF-8."""
 
 from __future__ import annotations
 

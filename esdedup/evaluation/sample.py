@@ -1,4 +1,4 @@
-"""A sample of the user's texts with all true pairs, on which signing schemes are measured."""
+"""A sample of the user's texts with all true pairs, on which signing schemes are measured; and what a store shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts in other encodings than UTF-8: read as UTF-8, and written back as they were."""
+"""Lines of any end, and texts in other encodings than UTF-8: read as UTF-8, and written back as they were."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text of sources as a reader sees it."""
+"""The text of sources as a reader sees it, and what is left out of a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What verbs check before they begin, and what they say if it is not so."""
+"""What verbs check before they begin, what they say if it is not so, and the rules of `dedupe`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a result, and the summary of a store."""
+"""The files and pictures of a result, and the summary of a store."""
 
 from __future__ import annotations
 

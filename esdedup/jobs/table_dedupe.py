@@ -1,4 +1,4 @@
-"""Compare the rows of a table in memory, once for all thresholds."""
+"""Compare the rows of a table in memory, once for all thresholds, and cluster texts in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which rows of a compared table are dropped, at a threshold."""
+"""A compared table, and which of its rows are dropped at a threshold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write tables of templates as files: one for each cluster, and a list of their frames."""
+"""Files about what clusters mean: tables of templates, graphs of lineage, lists for a talk page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of clusters by size: for each range of sizes, the shares of the kinds."""
+"""The pictures of results: clusters by size, kinds by size, and curves of a plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The meaning of each reason for skipping."""
+"""Reasons, confidences and similarities in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An open store: its corpus, its ledger and its results."""
+"""An open store: its corpus, its ledger and its results; and a check of one."""
 
 from __future__ import annotations
 

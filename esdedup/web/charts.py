@@ -1,4 +1,4 @@
-"""The charts of the overview as numbers: clusters by size and kind, and the S-curve. Templates draw them."""
+"""The charts of the overview and the graph of a cluster as numbers. Templates draw them."""
 
 from __future__ import annotations
 

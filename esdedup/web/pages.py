@@ -1,4 +1,4 @@
-"""Answers as HTML: templates, links between pages, and the few files that pages load."""
+"""Answers as HTML: templates, links between pages, and parts of lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compare one text with many."""
+"""Compare one text with many, and the members of clusters with their representatives."""
 
 from __future__ import annotations
 

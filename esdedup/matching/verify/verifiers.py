@@ -1,4 +1,4 @@
-"""Verification by the cosine of a matcher's vectors."""
+"""The verifiers: by exact Jaccard similarity, by the cosine of a matcher's vectors, by words that differ, and none."""
 
 from __future__ import annotations
 

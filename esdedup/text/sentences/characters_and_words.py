@@ -1,4 +1,4 @@
-"""Compiled reading of characters and words, forward and backward, in UTF-8."""
+"""Compiled reading of characters and words, forward and backward, in UTF-8, and classes of letters."""
 
 from __future__ import annotations
 

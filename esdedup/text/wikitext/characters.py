@@ -1,4 +1,4 @@
-"""Single characters in the last pass: entities and magic words."""
+"""Single characters in the last pass: entities, magic words and formatted numbers."""
 
 from __future__ import annotations
 

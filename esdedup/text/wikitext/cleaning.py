@@ -1,4 +1,4 @@
-"""Cleaners that turn wikitext into plain text: a protocol, and its implementations by name."""
+"""Cleaners that turn wikitext into plain text: a protocol, its implementations by name, and what differs by wiki."""
 
 from __future__ import annotations
 

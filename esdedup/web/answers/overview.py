@@ -1,4 +1,4 @@
-"""Counts of the collection, and how many pairs its settings find."""
+"""Answers about the whole collection: its counts, how many pairs its settings find, and which articles share most."""
 
 from __future__ import annotations
 
