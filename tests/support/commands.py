@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,6 +31,7 @@ def said(*arguments: object) -> Said:
     err = io.TextIOWrapper(io.BytesIO(), "utf-8", "backslashreplace", newline="", write_through=True)
     logger = logging.getLogger("esdedup")
     before = logger.handlers[:], logger.propagate, logger.level
+    environment = dict(os.environ)  # which a config file with credentials changes
     try:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             main(list(map(str, arguments)))
@@ -39,6 +41,8 @@ def said(*arguments: object) -> Said:
     finally:
         logger.handlers[:], logger.propagate, level = before
         logger.setLevel(level)
+        for name in os.environ.keys() - environment.keys():
+            del os.environ[name]
     raise AssertionError("the command line always ends by SystemExit")
 
 
