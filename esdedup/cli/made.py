@@ -47,7 +47,6 @@ _COUNT = click.IntRange(min=0)
 
 SHOWN = {
     "after": Shown("CLUSTER"),
-    "against": Shown("REFERENCE"),
     "against_text_column": Shown("COLUMN"),
     "complete": Shown(None, STORE),
     "contained": Shown("S", None, _SHARE),
@@ -61,7 +60,6 @@ SHOWN = {
     "keep_generations": Shown("N", STORE),
     "keep_going": Shown(None, READING),
     "kind": Shown("KIND"),
-    "kinds": Shown("KIND,…"),
     "lang": Shown("CODE"),
     "limit": Shown("N", None, _COUNT),
     "lookup": Shown(None, STORE),

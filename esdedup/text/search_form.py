@@ -31,7 +31,6 @@ _REWRITTEN = (
 _WIDTH = 3  # code points that one may become: ß, ﬃ
 _SPACE, _NOTHING = 0, 1
 _REMOVED_SIGNS = "'’ʼ‘`´"
-_READ_WITHOUT = "ªº"  # in abbreviations of ordinals
 _ALIKE = {"ß": "ss", "ẞ": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ł": "l", "ı": "i", "þ": "th", "ð": "d"}
 _LEFT_OUT = (
     (0x0300, 0x0370), (0x0483, 0x0488), (0x0591, 0x05C8), (0x0610, 0x061B), (0x064B, 0x0660), (0x0670, 0x0671),
