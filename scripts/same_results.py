@@ -336,7 +336,7 @@ for name, table in {
     told(name, [type(done.kept).__name__, str(done.kept), done.records, repr(done)])
 found = esdedup.cluster_texts([row["text"] for row in rows])
 told("cluster_texts", [getattr(found, name).tolist() for name in ("label",)])
-told("run", repr(esdedup.run(pa.Table.from_pylist(rows), out="python", quiet=True).counts))
+told("run", repr(dict(esdedup.run(pa.Table.from_pylist(rows), out="python", quiet=True).counts)))
 store = "python/store.duckdb"
 for name in ("clusters", "templates", "drift", "lineage", "overlap"):
     answer = getattr(esdedup, name)(store=store)
