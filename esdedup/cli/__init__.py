@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import click
 import rich_click
 
+import esdedup
 from esdedup._version import __version__
 from esdedup.cli.interrupts import INTERRUPTED, INTERRUPTED_WORDS, interruptible
 from esdedup.cli.layout import LAYOUT
@@ -57,9 +58,23 @@ class _Commands(rich_click.RichGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
+    _listed = False
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self._listed = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._listed = False
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _HOMES:
             return None
+        verb = getattr(esdedup, cmd_name, None)
+        if self._listed and callable(verb):  # only what it does is shown: making its options would take longer
+            from esdedup.cli.made import about
+
+            return rich_click.RichCommand(name=cmd_name, help=about(verb))
         command: click.Command = getattr(import_module(f"esdedup.cli.{_HOMES[cmd_name]}"), cmd_name)
         return command
 

@@ -115,11 +115,10 @@ def command(
     """
 
     def decorate(function: Callable[..., None]) -> click.Command:
-        about, told = said_of(verb)
+        told = said_of(verb)[1]
         parameters = inspect.signature(verb).parameters.values()
         names = {each.name for each in parameters}
-        own_words = inspect.cleandoc(function.__doc__ or "")
-        function.__doc__ = "\n\n".join(filter(None, [_typed(about, names), own_words]))
+        function.__doc__ = "\n\n".join(filter(None, [about(verb), inspect.cleandoc(function.__doc__ or "")]))
         mine = {_name_of(each): each for each in own}
         options = []
         for each in parameters:
@@ -165,10 +164,15 @@ def _name_of(option: Decorator) -> str | None:
     return made.params[0].name
 
 
+def about(verb: Callable[..., Any]) -> str:
+    """Return what the help of a command says of its verb."""
+    return _typed(said_of(verb)[0], set(inspect.signature(verb).parameters))
+
+
 @cache
 def said_of(verb: Callable[..., Any]) -> tuple[str, dict[str, str]]:
     """Return what a docstring says of a verb, and of each of its parameters, in one line."""
-    about, _, rest = inspect.cleandoc(verb.__doc__ or "").partition("\nArgs:\n")
+    begin, _, rest = inspect.cleandoc(verb.__doc__ or "").partition("\nArgs:\n")
     told: dict[str, str] = {}
     name = ""
     for line in rest.partition("\n\n")[0].splitlines():
@@ -177,7 +181,7 @@ def said_of(verb: Callable[..., Any]) -> tuple[str, dict[str, str]]:
             told[name] = begun[2]
         else:
             told[name] += " " + line.strip()
-    return about.strip(), told
+    return begin.strip(), told
 
 
 def _typed(words: str, names: set[str]) -> str:

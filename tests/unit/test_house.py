@@ -208,7 +208,7 @@ def test_public_names_are_sorted_and_there() -> None:
 @pytest.mark.parametrize(
     ("words", "code", "most"),
     [
-        ("--help", 0, 110),
+        ("--help", 0, 50),
         ("run x --out y --jacard 0.9", 2, 90),
         ("run x --out y --jaccard 2", 2, 95),
         ("dedupe x -o y --keep some", 2, 95),
