@@ -53,7 +53,6 @@ def similar(
     Example:
         >>> esdedup.similar("The quick brown fox.", store="news.duckdb")[0].id  # doctest: +SKIP
     """
-    check_store(store)
     from esdedup.output.contents.base import Rows
 
     [answer] = similar_to_each(

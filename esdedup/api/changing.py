@@ -97,9 +97,8 @@ def run(
             source_reading.read_into(opened, job)
             if not same or any(checkpoint.path == STANDARD_INPUT for checkpoint in job.checkpoints):
                 seconds["index"] = time.perf_counter() - clock
-            scanning, write = (
-                job.settings.scanning_of(opened.signing.unit), partial(summary.write_results, opened, place, table)
-            )  # fmt: skip
+            scanning = job.settings.scanning_of(opened.signing.unit)
+            write = partial(summary.write_results, opened, place, table)
             seconds |= steps.scan_if_needed(opened, scanning, resources, quiet=quiet, write=write)
             found = Summary.of(summary.export(opened, place, table, seconds, memory, job.missing, report=report))
             opened.ledger.end_job()
@@ -162,7 +161,7 @@ def index(
         check_generations(keep_generations, store)
         lakes.refuse_lake(store)
         if len(names) == 1 and lakes.is_lake(names[0]):
-            whole, behind = True, lookup
+            behind = lookup
             with lakes.load_lake(names[0], store, settings, fresh=fresh, lookup=lookup, quiet=quiet) as opened:
                 done = Indexed.of(summary.loaded(opened))
                 steps.publish(opened, fresh=fresh, keep=keep_generations)
@@ -357,14 +356,14 @@ def remove(*documents: str, store: Address, quiet: bool = False, **options: Unpa
     Example:
         >>> esdedup.remove("1204", "8817", store="news.duckdb").removed  # doctest: +SKIP
     """
-    check_options(options)
+    from esdedup.jobs.settings import settings_of
+
+    settings = settings_of(dict(options))
     check_store(store)
     from esdedup.jobs import lakes, searching, steps
     from esdedup.jobs.preconditions import require_committed
-    from esdedup.jobs.settings import settings_of
     from esdedup.output.contents.job_answers import Removed
 
-    settings = settings_of(dict(options))
     lakes.refuse_lake(store)
     with steps.open_for(store, settings, must_exist=True) as opened:
         require_committed(opened)

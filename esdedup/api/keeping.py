@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from esdedup.api.sources import Address, check_options, check_store
+from esdedup.api.sources import Address, check_store
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import ResourceOptions
@@ -55,14 +55,15 @@ def doctor(*, store: Address, repair: bool = False, quiet: bool = True, **option
     Example:
         >>> esdedup.doctor(store="news.duckdb").problems  # doctest: +SKIP
     """
-    check_options(options)
-    from esdedup.jobs.doctor import examined
     from esdedup.jobs.settings import settings_of
+
+    settings = settings_of(dict(options))
+    from esdedup.jobs.doctor import examined
     from esdedup.output.contents.job_answers import Examined
     from esdedup.store.registry import address_of
 
     address = address_of(store)
-    checks = examined(address, settings_of(dict(options)), repair=repair, quiet=quiet)
+    checks = examined(address, settings, repair=repair, quiet=quiet)
     return Examined.of({"store": str(address), "checks": [check._asdict() for check in checks]})
 
 

@@ -49,16 +49,16 @@ def evaluate(
     """
     if golden is None and truth is None:
         raise UsageError("evaluate needs something to compare with; pass a file as golden or truth, or truth exact")
-    check_options(options)
+    from esdedup.jobs.settings import Settings
+
+    resources = Settings.of(**options).resources
     check_store(store)
     from esdedup.evaluation.score import score
     from esdedup.jobs.evaluating import Golden
     from esdedup.jobs.questions import opened_results
-    from esdedup.jobs.settings import Settings
     from esdedup.jobs.truths import EXACT, against_exact, against_file
     from esdedup.output.contents.quality_answers import Evaluation
 
-    resources = Settings.of(**options).resources
     known = None if golden is None else Golden(Path(golden))
     with opened_results(store) as opened:
         sentences = opened.corpus.counts()["sentences_kept"]

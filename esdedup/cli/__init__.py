@@ -70,8 +70,8 @@ class _Commands(rich_click.RichGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _HOMES:
             return None
-        verb = getattr(esdedup, cmd_name, None)
-        if self._listed and callable(verb):  # only what it does is shown: making its options would take longer
+        # in the list, only what it does is shown: making its options would take longer
+        if self._listed and callable(verb := getattr(esdedup, cmd_name, None)):
             from esdedup.cli.made import about
 
             return rich_click.RichCommand(name=cmd_name, help=about(verb))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from inspect import Parameter
 from pathlib import Path
@@ -96,8 +96,8 @@ def command(
     groups: Sequence[Decorator] | None = None,
     as_json: bool = True,
     store: Decorator = store_option,
-    hidden: Iterable[str] = (),
-    without: Iterable[str] = (),
+    hidden: Sequence[str] = (),
+    without: Sequence[str] = (),
     shown: Mapping[str, Shown] = MappingProxyType({}),
 ) -> Callable[[Callable[..., None]], click.Command]:
     """Make a command of a verb; the decorated function calls it with the options, and prints the answer.
@@ -138,13 +138,13 @@ def command(
         held = _declared(*named) if groups is None else groups
         # what reads or compares can be set by a preset
         presets = (defaults_options,) if groups is None and len(held) > 1 else ()
-        printed = () if as_json is False else (json_option,)
+        printed = (json_option,) if as_json else ()
         made = click.command(cls=Command)(
             bundle(*options, *mine.values(), *printed, *held, *presets, talk_options)(function)
         )
         for option in made.params:
-            if isinstance(option, click.Option):
-                option.hidden = option.hidden or option.name in set(hidden)
+            if isinstance(option, click.Option) and option.name in hidden:
+                option.hidden = True
         return made
 
     return decorate

@@ -17,6 +17,8 @@ from esdedup.cli.shared_options import ADDRESSES, OUTPUT, any_store_option, defa
 from esdedup.errors import UsageError
 from esdedup.formats.protocol import FORMATS
 
+_PANEL = "What is dropped"
+
 
 @command(esdedup.run, optional_store(f"{ADDRESSES}.  [default: DIR/store.duckdb; on Spark DIR/lake]"))
 def run(sources: tuple[str, ...], out: Path, as_json: bool, **options: Any) -> None:
@@ -78,9 +80,6 @@ def add(sources: tuple[str, ...], as_json: bool, **options: Any) -> None:
     summary = esdedup.add(*sources, **options)
     show(summary, as_json, lambda: added_text(summary, complete=options["complete"]), quiet=options["quiet"])
     raise_damage(summary["damaged"])
-
-
-_PANEL = "What is dropped"
 
 
 def _listed(context: click.Context, parameter: click.Parameter, value: str | None) -> list[str] | None:

@@ -17,7 +17,8 @@ from esdedup.errors import UsageError
 from esdedup.files import compact_json
 
 _WIKI = "wiki"
-_NAMES = (_WIKI, "documents", "records", "leaks")
+_LEAKS = "leaks"
+_NAMES = (_WIKI, "documents", "records", _LEAKS)
 
 
 class Planted(NamedTuple):
@@ -95,13 +96,12 @@ def sample(name: str) -> Sample:
         ]
         return Sample(name, list(_articles(export)), planted, export=export)
     planted = [Planted(row["kind"], tuple(row["ids"]), tuple(row["texts"])) for row in _rows(f"{name}.truth")]
-    return Sample(name, _rows(name), planted, _rows(f"{name}-reference"))
+    return Sample(name, _rows(name), planted, _rows("leaks-reference") if name == _LEAKS else [])
 
 
 def shipped(name: str) -> bytes:
-    """Return a file of this package's data, compressed; an empty one if there is none."""
-    path = files("esdedup.demo") / "data" / name
-    return path.read_bytes() if path.is_file() else b""
+    """Return a file of this package's data, compressed."""
+    return (files("esdedup.demo") / "data" / name).read_bytes()
 
 
 def _rows(name: str) -> list[dict[str, Any]]:

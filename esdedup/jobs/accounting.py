@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from esdedup.columns.records import Skips
 from esdedup.errors import NothingCompared
@@ -12,6 +12,9 @@ from esdedup.formats.protocol import format_at
 from esdedup.matching.signing import Signing
 from esdedup.output.skips import NO_TEXT, UNREAD
 from esdedup.store.ledger import REPEATED, SourceCheckpoint
+
+if TYPE_CHECKING:
+    from esdedup.output.contents.base import Result
 
 log = logging.getLogger("esdedup")
 
@@ -102,7 +105,7 @@ def _limits(signing: Signing, name: str) -> str:
     return f"{usual:,} ({named} in scripts without spaces)" if named else f"{usual:,}"
 
 
-def refuse_nothing(records: Any, unit: str, result: Any, *, empty: bool = False) -> None:
+def refuse_nothing(records: Mapping[str, Any] | Result, unit: str, result: Any, *, empty: bool = False) -> None:
     """Raise `NothingCompared` if texts were read and every one was left out; with `empty`, also if there were none."""
     left_out = records["not_compared"]
     total = sum(left_out.values())

@@ -37,9 +37,9 @@ class Verifier(Choice):
     def check_with(self, word_edit_distance: int | None) -> None:
         """Raise `SettingsError` if this verifier cannot be combined with this limit (None: no limit)."""
 
-    @abstractmethod
     def least(self, jaccard: float) -> float:
-        """Return the lowest Jaccard similarity of a pair, for a threshold of `jaccard`."""
+        """Return the lowest Jaccard similarity of a pair, for a threshold of `jaccard`. By default it may be any."""
+        return 0.0
 
     def near(self, measure: Measure, a: Numbers, b: Numbers) -> tuple[Numbers | slice, Similarities | None]:
         """Select the candidates that are close enough by the matcher's own measure of the pairs a[i], b[i].

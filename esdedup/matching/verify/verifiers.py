@@ -49,10 +49,6 @@ class Cosine(Verifier):
 
     cosine: float = option(0.9, "Minimum cosine of a pair.", unit="S", low=0, high=1, above=True)
 
-    def least(self, jaccard: float) -> float:
-        """Return 0: pairs may have any Jaccard."""
-        return 0.0
-
     def near(self, measure: Measure, a: Numbers, b: Numbers) -> tuple[Numbers | slice, Similarities | None]:
         """Return the candidates whose cosine, measured by the matcher, reaches the threshold."""
         import numpy as np
@@ -84,10 +80,6 @@ class WordEdits(Verifier):
         if word_edit_distance is None:
             raise SettingsError("verify words needs word-edit-distance, which is not set")
 
-    def least(self, jaccard: float) -> float:
-        """Return 0: pairs may have any Jaccard."""
-        return 0.0
-
     def reached(self, found: Mapping[str, Any], jaccard: float, compared: str) -> str:
         """Explain by the distance."""
         return f"{found['word_edit_distance']} words differ"
@@ -106,10 +98,6 @@ class Unverified(Verifier):
         """Reject a limit, because it would have to be measured."""
         if word_edit_distance is not None:
             raise SettingsError("word-edit-distance needs verify exact; now verify is none")
-
-    def least(self, jaccard: float) -> float:
-        """Return 0: pairs may have any Jaccard."""
-        return 0.0
 
     def reached(self, found: Mapping[str, Any], jaccard: float, compared: str) -> str:
         """Say that nothing was measured."""

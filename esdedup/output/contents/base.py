@@ -157,8 +157,8 @@ def _converter(hint: Any) -> Converter | None:
     if origin is Annotated:
         return None if isinstance(parts[1], type) else _converter(parts[0])
     if origin in (Union, UnionType):
-        [set_] = [part for part in parts if part is not NoneType][:1]
-        one = _converter(set_)
+        some = [part for part in parts if part is not NoneType]
+        one = _converter(some[0]) if len(some) == 1 else None
         return None if one is None else lambda value: None if value is None else one(value)
     each = _converter(parts[-1]) if origin in (list, dict) else None
     if each is None:
