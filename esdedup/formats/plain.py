@@ -48,7 +48,7 @@ class Text(EncodedText):
         drops = decisions.drops(decisions.record)
         if not drops:
             decisions.stay()
-            return member.pieces
+            return self.rewritten(member.pieces, walk.label, lambda pieces: pieces)  # damage is found here too
         first = next(member.pieces, b"")
         whole = b"".join(self.as_utf8(chain([first], member.pieces), walk.label))
         text = whole.removeprefix(BOM)
