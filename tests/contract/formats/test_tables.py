@@ -196,7 +196,7 @@ def test_damaged_utf_16(tmp_path: Path, encoding: str) -> None:
     done = rewrite(path, tmp_path / "cut", {1: [0]}, keep_going=True)
     assert done.path.read_bytes().decode(encoding, "surrogatepass").startswith("2\tb\ud800\n")
     (text := tmp_path / "t.txt").write_bytes(data[:-1])
-    assert rewrite(text, tmp_path / "text", keep_going=True).damaged, "a text in which nothing is dropped is decoded too"
+    assert rewrite(text, tmp_path / "text", keep_going=True).damaged, "decoded, though nothing is dropped"
 
 
 def test_utf_16_without_a_mark_is_advised(tmp_path: Path) -> None:
