@@ -173,6 +173,7 @@ class _Kernel(Generic[P, R]):
 
 def _dispatcher(function: Callable[..., Any]) -> Any:
     import numba
+    from numba.core.caching import IndexDataCacheFile
 
     config: Any = numba.config  # numba fills it at run time
     folder, content = _folder_of(function.__module__)
@@ -184,8 +185,11 @@ def _dispatcher(function: Callable[..., Any]) -> Any:
         made: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
     finally:
         config.CACHE_DIR = previous
-    # numba would compare the time of the file, which a checkout may change without its content
-    made._cache._cache_file._source_stamp = content
+    # numba would name a folder after the path of the file, and compare its time: a checkout, and each worker of Spark,
+    # has others, with the same content
+    cache = made._cache
+    cache._cache_path = folder
+    cache._cache_file = IndexDataCacheFile(folder, cache._impl.filename_base, content)
     return made
 
 
