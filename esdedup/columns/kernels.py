@@ -173,7 +173,7 @@ class _Kernel(Generic[P, R]):
 
 def _dispatcher(function: Callable[..., Any]) -> Any:
     import numba
-    from numba.core.caching import IndexDataCacheFile
+    from numba.core import caching
 
     config: Any = numba.config  # numba fills it at run time
     folder, content = _folder_of(function.__module__)
@@ -187,9 +187,9 @@ def _dispatcher(function: Callable[..., Any]) -> Any:
         config.CACHE_DIR = previous
     # numba would name a folder after the path of the file, and compare its time: a checkout, and each worker of Spark,
     # has others, with the same content
-    cache = made._cache
-    cache._cache_path = folder
-    cache._cache_file = IndexDataCacheFile(folder, cache._impl.filename_base, content)
+    cache_file: Any = caching.IndexDataCacheFile
+    made._cache._cache_path = folder
+    made._cache._cache_file = cache_file(folder, made._cache._impl.filename_base, content)
     return made
 
 
