@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support.elastic import elastic_prefix, elastic_url, short_lived, three_nodes  # noqa: F401 (fixtures)
+from tests.support.full import FULL
 from tests.support.orphans import Guard, guarded
 from tests.support.spark import has_spark, spark_cluster  # noqa: F401 (fixtures)
 from tests.support.stores import address, run, stores  # noqa: F401 (fixtures)
@@ -26,12 +27,14 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "server: about stores on a server; set by itself")
+    config.addinivalue_line("markers", "full: more of what other tests try too; only scripts/test full runs it")
+    config.addinivalue_line("markers", "both_stores: tried on a server too in every run, not only in a full one")
 
 
 LONGEST = ("test_spark.py", "test_real_data.py", "test_history.py", "test_killed.py", "test_server_nodes_lost.py")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # a worker takes one file after another: the longest first, so that none is left alone with one
     items.sort(key=lambda item: item.path.name not in LONGEST)
     without = [item.nodeid for item in items if _has_no_cases(item)]
@@ -40,6 +43,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if _is_of_a_server(item):
             item.add_marker("server")
+    if not FULL:
+        config.hook.pytest_deselected(items=[item for item in items if _is_full(item)])
+        items[:] = [item for item in items if not _is_full(item)]
+
+
+def _is_full(item: pytest.Item) -> bool:
+    """Whether an ordinary run leaves a test out. It tries each verb on a server; all else that is the same for every
+    store, it tries on one: that stores are alike is what tests/contract tests.
+    """
+    on_server = _value_of(item, "stores") == "server" or _value_of(item, "kind") == "server"
+    return item.get_closest_marker("full") is not None or (on_server and item.get_closest_marker("both_stores") is None)
+
+
+def _value_of(item: pytest.Item, name: str) -> object:
+    varied = getattr(item, "callspec", None)
+    return None if varied is None else varied.params.get(name)
 
 
 def _has_no_cases(item: pytest.Item) -> bool:

@@ -19,6 +19,7 @@ from tests.support.written import lines, results
 RECORDS: dict[str, Any] = {"unit": "record", "min_chars": 0}
 
 
+@pytest.mark.both_stores
 def test_add_says_what_the_new_ones_match(tmp_path: Path, address: str, run: RunJob) -> None:
     rows = records(51, 300)
     store = address
@@ -75,6 +76,7 @@ def test_other_options_mean_a_whole_scan(tmp_path: Path, address: str) -> None:
     assert (last["scanning"]["jaccard"], last["scanning"]["linkage"], last["current"]) == (0.6, "star", True)
 
 
+@pytest.mark.both_stores
 def test_remove_names_what_is_unknown(tmp_path: Path, address: str) -> None:
     rows = records(54, 100)
     store = address
@@ -92,6 +94,7 @@ def test_remove_names_what_is_unknown(tmp_path: Path, address: str) -> None:
     assert esdedup.status(store=store)["counts"]["documents"] == 100
 
 
+@pytest.mark.both_stores
 def test_a_new_generation_takes_the_old_ones_place_when_it_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str, stores: Stores
 ) -> None:
@@ -196,6 +199,7 @@ def test_what_is_known_and_wanted_is_left_out(tmp_path: Path, address: str, run:
     assert len(list(esdedup.clusters(store=store))) == len(rest)
 
 
+@pytest.mark.both_stores
 def test_an_unfinished_reading_comes_first(tmp_path: Path, address: str) -> None:
     broken = tmp_path / "broken.xml"
     broken.write_text("<mediawiki><page><title>A</title><id>1</id>")

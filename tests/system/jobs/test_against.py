@@ -174,6 +174,7 @@ def questions(tmp_path: Path) -> tuple[Path, Path]:
     return train, asked
 
 
+@pytest.mark.both_stores
 def test_pages_that_hold_a_question_go(tmp_path: Path, stores: Stores) -> None:
     train, asked = questions(tmp_path)
     for only in (False, True):

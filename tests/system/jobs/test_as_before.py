@@ -60,6 +60,7 @@ def sums(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("what", ["rows", "pages"])
+@pytest.mark.both_stores
 def test_results_are_those_of_0_1_0(tmp_path: Path, run: RunJob, what: str) -> None:
     source, options = (rows(tmp_path), LIKE_SENTENCES) if what == "rows" else (pages(tmp_path), {})
     summary = run(source, out=tmp_path / "out", **options)

@@ -46,6 +46,7 @@ def test_new_grown_and_gone(tmp_path: Path, run: RunJob, stores: Stores, table: 
     assert told(store, tmp_path / "now") == []
 
 
+@pytest.mark.both_stores
 def test_no_such_run(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     text = sentence(random.Random(2), 25)
     run(lines(tmp_path / "a.tsv", [text, text]), out=tmp_path / "now", **OPTIONS)

@@ -73,6 +73,7 @@ def test_what_goes_was_verified_against_what_stays(
         assert {drop["id"], drop["kept"]} <= {member["id"] for member in clusters[drop["cluster"]]["members"]}
 
 
+@pytest.mark.both_stores
 def test_none_of_a_cluster_may_be_kept(tmp_path: Path, dedupe: RunJob, run: RunJob) -> None:
     source = table(tmp_path / "news.tsv", ROWS)
     dedupe(source, out=tmp_path / "clean", keep="none", **RECORDS)
@@ -151,6 +152,7 @@ def test_what_is_known_and_wanted_stays(tmp_path: Path, dedupe: RunJob) -> None:
     assert lines(tmp_path / "some" / "drops.jsonl") == [drop for drop in drops if drop["cluster"] != spared]
 
 
+@pytest.mark.both_stores
 def test_a_wiki_becomes_clean_documents(tmp_path: Path, dedupe: RunJob) -> None:
     pool = corpus(73, 10)
     pages = {"A": [("2001", [f"'''{pool[0]}'''", pool[1]])], "B": [("2002", [pool[2], pool[0]])]}
@@ -180,6 +182,7 @@ def test_what_makes_no_sense_is_refused_before_work(tmp_path: Path) -> None:
     assert not (tmp_path / "clean").exists()
 
 
+@pytest.mark.both_stores
 def test_a_killed_job_writes_no_file_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dedupe: RunJob) -> None:
     sources = [table(tmp_path / f"{name}.tsv", ROWS[part::3]) for part, name in enumerate("abc")]
     dedupe(*sources, out=tmp_path / "whole", **RECORDS)

@@ -32,6 +32,7 @@ def indices_of(server: Elasticsearch, address: str) -> list[str]:
     return sorted(server.indices.get(index=f"{prefix}-*", expand_wildcards="all"))
 
 
+@pytest.mark.both_stores
 def test_what_a_killed_first_generation_has_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stores: Stores, address: str, request: pytest.FixtureRequest
 ) -> None:

@@ -51,6 +51,7 @@ def golden(folder: Path, content: str | bytes) -> Path:
     return path
 
 
+@pytest.mark.both_stores
 def test_documents_end_in_clusters(tmp_path: Path, store: str) -> None:
     assert (tmp_path / "clusters.txt").read_text("utf-8").splitlines() in (
         [*order] for order in (("a b c", "d%20d e", "f g"), ("a b c", "f g", "d%20d e"))

@@ -53,6 +53,7 @@ def test_explain_says_what_counted(tmp_path: Path, address: str, run: RunJob) ->
     assert "is below 0.6" in esdedup.explain(a, b, store=address)["verdict"]
 
 
+@pytest.mark.both_stores
 def test_what_is_added_is_compared_with_all(tmp_path: Path, address: str, run: RunJob) -> None:
     rows = records(73, 300)
     esdedup.index(table(tmp_path / "a.tsv", rows[:290]), store=address, **FEW)

@@ -1,11 +1,7 @@
-"""Any history of adds, replacements and removals ends in the same bytes as one run over what is left.
-
-ESDEDUP_HISTORY_STEPS asks for more steps than the few of an ordinary test run.
-"""
+"""Any history of adds, replacements and removals ends in the same bytes as one run over what is left."""
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import tempfile
@@ -21,10 +17,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 import esdedup
 from esdedup.output.result_files import export_results
 from tests.support.corpus import edited, sentence, template
+from tests.support.full import FULL
 from tests.support.stores import Stores
 
-STEPS = int(os.environ.get("ESDEDUP_HISTORY_STEPS", "20"))
-STEPS_A_HISTORY = 20
+STEPS, STEPS_A_HISTORY = (400, 20) if FULL else (12, 12)
 
 
 def pool() -> list[str]:
@@ -145,6 +141,7 @@ class Histories(RuleBasedStateMachine):
         return path
 
 
+@pytest.mark.both_stores
 def test_histories(monkeypatch: pytest.MonkeyPatch, stores: Stores) -> None:
     class Here(Histories):
         addresses = staticmethod(stores.at)

@@ -88,6 +88,7 @@ def test_batches_do_not_show_in_a_history(
     assert results(tmp_path / "whole") == results(tmp_path / "parts")
 
 
+@pytest.mark.both_stores
 def test_indexing_again_skips_replaces_and_adds(tmp_path: Path, address: str, run: RunJob) -> None:
     rows = records(4, 200)
     store = address
@@ -128,6 +129,7 @@ def test_clusters_are_filtered(tmp_path: Path, address: str) -> None:
     assert list(esdedup.clusters(store=store, text="nowhere")) == []
 
 
+@pytest.mark.both_stores
 def test_a_damaged_source_keeps_what_stood_before(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     good = table(tmp_path / "good.tsv", records(7, 50))
     wiki = dump(tmp_path / "wiki.xml", {"A": [("2001", corpus(8, 20))]})
@@ -240,6 +242,7 @@ def test_a_reading_killed_anywhere_is_finished(
     assert resumed["skipped"] == whole["skipped"]
 
 
+@pytest.mark.both_stores
 def test_a_folder_indexed_again_is_the_same_documents(tmp_path: Path, address: str) -> None:
     store = address
     [folder] = a_folder_of_texts(tmp_path)

@@ -82,6 +82,7 @@ def test_a_lake_has_what_a_store_has(tmp_path: Path, sources: list[Path], expect
         esdedup.scan(store=lake, quiet=True)
 
 
+@pytest.mark.both_stores
 def test_a_lake_is_loaded_with_what_it_has_now(tmp_path: Path, sources: list[Path], stores: Stores) -> None:
     store = stores.at(tmp_path / "out")
     for jaccard in (0.8, 0.6):

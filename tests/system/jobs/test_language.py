@@ -35,6 +35,7 @@ def test_a_page_is_in_the_language_of_its_dump_or_in_its_own(tmp_path: Path, run
         assert opened.corpus.sentence("3:0")["language"] == "et"  # type: ignore[index]
 
 
+@pytest.mark.both_stores
 def test_questions_about_one_language(
     tmp_path: Path, run: RunJob, stores: Stores, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -25,6 +25,7 @@ def wiki(tmp_path: Path) -> Path:
     return dump(tmp_path / "wiki.xml", pages())
 
 
+@pytest.mark.both_stores
 def test_kinds_are_counted_filtered_and_sorted(tmp_path: Path, wiki: Path, run: RunJob, stores: Stores) -> None:
     summary = run(wiki, out=tmp_path / "out", **LOOSE)
     assert summary["kinds"]["template"] == 1
@@ -150,6 +151,7 @@ def test_dedupe_keeps_what_is_of_other_kinds(tmp_path: Path, wiki: Path) -> None
         esdedup.dedupe(wiki, out=tmp_path / "x", kinds=["none"])
 
 
+@pytest.mark.both_stores
 def test_an_add_judges_what_it_touches(tmp_path: Path, wiki: Path, run: RunJob, stores: Stores) -> None:
     run(wiki, out=tmp_path / "out", **LOOSE)
     store = stores.at(tmp_path / "out")

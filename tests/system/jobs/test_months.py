@@ -72,6 +72,7 @@ def test_the_next_month_of_a_wiki(tmp_path: Path, seed: int, stores: Stores, run
         assert (tmp_path / "grown" / name).read_bytes() == (tmp_path / "once" / name).read_bytes()
 
 
+@pytest.mark.both_stores
 def test_of_two_versions_of_a_page_the_newest_stays(tmp_path: Path, run: RunJob) -> None:
     old, new = first_month(3, 12), [Page(4, 900, " ".join(POOL[40:43])), Page(99, 99, POOL[43])]
     one, two = part(tmp_path / "a.xml", "xwiki", old), part(tmp_path / "b.xml", "xwiki", [*new, old[6]])
@@ -129,6 +130,7 @@ def test_a_monthly_edit_is_an_update_of_one_page(tmp_path: Path, stores: Stores)
     assert row["why"].startswith("one page at two times")
 
 
+@pytest.mark.both_stores
 def test_a_second_index_replaces_no_rows(tmp_path: Path, stores: Stores) -> None:
     for name, word in (("s1", "one"), ("s2", "other")):
         path = tmp_path / f"{name}.csv"
@@ -231,6 +233,7 @@ def test_an_id_that_two_sources_share_across(tmp_path: Path, run: RunJob) -> Non
     assert (done["counts"]["documents"], done["renamed"]) == (4, 2)
 
 
+@pytest.mark.both_stores
 def test_two_ways_of_naming_are_not_mixed(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     one, two = rows(tmp_path / "a.jsonl", 1, 2), rows(tmp_path / "b.jsonl", 3, 4)
     new = rows(tmp_path / "c.jsonl", 1, 5, first=7)

@@ -52,6 +52,7 @@ def test_a_folder_is_read_as_one_source_would_be(tmp_path: Path, monkeypatch: py
     assert 0 < small < large <= 440
 
 
+@pytest.mark.both_stores
 def test_on_a_store(tmp_path: Path, address: str) -> None:
     rows = records(92, 400)
     esdedup.index(table(tmp_path / "a.tsv", rows), store=address, **RECORDS)
@@ -63,7 +64,11 @@ def test_on_a_store(tmp_path: Path, address: str) -> None:
     assert some.to_dict() == again.to_dict() | {key: some[key] for key in ("schemes", "exact")}
 
 
-def test_a_forecast_for_each_store(tmp_path: Path, address: str, stores: Stores) -> None:
+@pytest.mark.both_stores
+def test_a_forecast_for_each_store(
+    tmp_path: Path, address: str, stores: Stores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trials, "TRIAL", 100)  # the first trial is the largest
     rows = records(93, 600)
     esdedup.index(table(tmp_path / "a.tsv", rows), store=address, **RECORDS)
     reading = {"format": "tsv", "header": False, "text_column": "2"}  # which does not concern texts of a store

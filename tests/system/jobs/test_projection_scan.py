@@ -40,6 +40,7 @@ def logging_as_before() -> Iterator[None]:
     logger.setLevel(before[1])
 
 
+@pytest.mark.both_stores
 def test_a_run_tells_how_it_was_made(tmp_path: Path, source: Path, run: RunJob) -> None:
     summary = run(source, out=tmp_path / "out", report=True, **OPTIONS)
     assert summary["settings"]["candidates"] == "projection"

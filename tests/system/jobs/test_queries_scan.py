@@ -36,6 +36,7 @@ def test_both_stores_find_the_same(tmp_path: Path, run: RunJob, options: dict[st
     assert summary["counts"]["collisions"] is None
 
 
+@pytest.mark.both_stores
 def test_nothing_is_left_behind(tmp_path: Path, address: str, run: RunJob, stores: Stores) -> None:
     rows = records(112, 100)
     run(table(tmp_path / "a.tsv", rows), out=tmp_path / "out", store=address, **QUERIES)

@@ -56,6 +56,7 @@ def section(tree: html.HtmlElement, name: str) -> str:
     return " ".join(" ".join(told).split())
 
 
+@pytest.mark.both_stores
 def test_a_run_writes_a_page_with_what_was_found(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     wiki = dump(tmp_path / "wiki.xml", pages())
     summary = run(wiki, out=tmp_path / "out", report=True, **LOOSE)

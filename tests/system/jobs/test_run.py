@@ -21,6 +21,7 @@ FILES = [
 ]  # fmt: skip
 
 
+@pytest.mark.both_stores
 def test_files_hold_what_the_contract_says(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     rows = records()
     out = tmp_path / "out"
@@ -108,6 +109,7 @@ def test_several_sources_are_named_and_repeated_ids_numbered(tmp_path: Path, run
 
 
 @pytest.mark.parametrize(("across", "found"), [("any", 4), ("documents", 2), ("sources", 1)])
+@pytest.mark.both_stores
 def test_across(tmp_path: Path, across: str, found: int, run: RunJob) -> None:
     source = random.Random(7)
     within, between, shared, doubled = (sentence(source, 30) for _ in range(4))
@@ -120,6 +122,7 @@ def test_across(tmp_path: Path, across: str, found: int, run: RunJob) -> None:
     assert summary["counts"]["clusters"] == found
 
 
+@pytest.mark.both_stores
 def test_the_same_job_again_only_writes_its_files(tmp_path: Path, run: RunJob) -> None:
     source = table(tmp_path / "a.tsv", records())
     out = tmp_path / "out"

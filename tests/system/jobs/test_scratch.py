@@ -38,6 +38,7 @@ def begin(held: ExitStack, store: Any, sentences: int = LARGE) -> Path:
     return scan_folder(store)
 
 
+@pytest.mark.both_stores
 def test_a_second_scan_leaves_the_first_its_work(indexed: str) -> None:
     with esdedup.open_store(indexed) as store, ExitStack() as first:
         folder = begin(first, store)
@@ -52,6 +53,7 @@ def test_a_second_scan_leaves_the_first_its_work(indexed: str) -> None:
     assert address_of(indexed).scan_folders() == []
 
 
+@pytest.mark.both_stores
 def test_generations_do_not_share_a_folder(tmp_path: Path, stores: Stores, indexed: str) -> None:
     # nobody else writes while a new generation is made
     if not stores.on_server:
@@ -77,6 +79,7 @@ def test_generations_do_not_share_a_folder(tmp_path: Path, stores: Stores, index
 
 
 @pytest.mark.parametrize("end", ["drop", "replace"])
+@pytest.mark.both_stores
 def test_what_killed_scans_left_goes_with_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stores: Stores, indexed: str, end: str
 ) -> None:

@@ -42,6 +42,7 @@ def test_what_a_template_shows_is_compared(
     assert {member["text"] for member in cluster.members} == {_MILL.format(_OURS)}
 
 
+@pytest.mark.both_stores
 def test_a_store_keeps_its_templates(tmp_path: Path, wiki: Path, ours: Path, run: RunJob, stores: Stores) -> None:
     run(wiki, out=tmp_path, templates=str(ours))
     store = stores.at(tmp_path)

@@ -41,6 +41,7 @@ def test_against_every_pair(tmp_path: Path, address: str) -> None:
     assert esdedup.evaluate(store=address, truth="exact")["truth"]["recall"] == 1
 
 
+@pytest.mark.both_stores
 def test_against_a_file(tmp_path: Path, address: str) -> None:
     rows = indexed(tmp_path, address, 122)
     esdedup.scan(store=address, jaccard=0.8)
@@ -82,6 +83,7 @@ def test_files_that_say_nothing(tmp_path: Path, address: str, text: str, words: 
         esdedup.evaluate(store=address, truth=path)
 
 
+@pytest.mark.both_stores
 def test_killed_as_it_counts(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     indexed(tmp_path, address, 126)
     esdedup.scan(store=address)

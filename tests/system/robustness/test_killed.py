@@ -1,7 +1,4 @@
-"""Commands ended at any of their calls: the same command finishes, and no file is ever half-written under its name.
-
-ESDEDUP_KILL_MOMENTS asks for more moments than the few of an ordinary test run.
-"""
+"""Commands ended at any of their calls: the same command finishes, and no file is ever half-written under its name."""
 
 from __future__ import annotations
 
@@ -16,10 +13,11 @@ from pathlib import Path
 import pytest
 
 import esdedup
+from tests.support.full import FULL
 from tests.support.records import records, table
 from tests.system.robustness.helpers import ROOT
 
-MOMENTS = int(os.environ.get("ESDEDUP_KILL_MOMENTS", "2"))
+MOMENTS = 20 if FULL else 1
 ENDINGS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
 STUCK = 900  # seconds: no command here takes long on any machine, and only one that stands still is ended
 SIGNED = ["--unit", "record", "--min-chars", "0"]

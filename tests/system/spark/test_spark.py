@@ -1,7 +1,4 @@
-"""Spark gives the bytes of the local engine: on a real standalone cluster of a master and two workers.
-
-ESDEDUP_SPARK=all asks for more corpora, partitions and faults than an ordinary test run.
-"""
+"""Spark gives the bytes of the local engine: on a real standalone cluster of a master and two workers."""
 
 from __future__ import annotations
 
@@ -34,9 +31,9 @@ from esdedup.store.elasticsearch.corpus import ServerCorpus
 from esdedup.store.schemas import mapping_text
 from tests.support.collisions import collide
 from tests.support.corpus import corpus, template
+from tests.support.full import FULL
 from tests.support.spark import Cluster, kill
 
-ALL = os.environ.get("ESDEDUP_SPARK") == "all"
 STAGES = ("reading sources", "merging identical texts", "grouping texts by token", "comparing texts")
 FILES = ("pairs.jsonl", "clusters.jsonl", "clusters.txt", "cluster-sizes.png")
 ENGINE = "esdedup.engines.spark.engine"
@@ -60,8 +57,8 @@ SCANS: list[dict[str, Any]] = [
 
 
 @settings(
-    max_examples=20 if ALL else 1,
-    phases=[Phase.explicit, Phase.generate] if ALL else [Phase.explicit],
+    max_examples=20 if FULL else 1,
+    phases=[Phase.explicit, Phase.generate] if FULL else [Phase.explicit],
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -122,7 +119,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory, source: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("stage", "whole"),
-    [(stage, whole) for stage in STAGES for whole in (True, False)] if ALL else [("grouping texts by token", True)],
+    [(stage, whole) for stage in STAGES for whole in (True, False)] if FULL else [("grouping texts by token", True)],
     ids=str,
 )
 def test_what_is_lost_with_a_worker_is_made_again(
@@ -288,7 +285,7 @@ def test_the_package_travels(running: Any, spark_cluster: Cluster) -> None:
     assert own[0][1] == mapping_text("embedded.sql")
 
 
-if ALL:
+if FULL:
 
     def test_a_plan_for_a_cluster(running: Any, spark_cluster: Cluster, source: Path) -> None:
         how: dict[str, Any] = {"engine": spark_cluster.address, "sentences": 10**9, **RECORDS}

@@ -21,6 +21,8 @@ from tests.system.web.conftest import Collection, Get
 from tests.system.web.corpus import ARABIC, CONTROLS, EMOJI, FORMULA, HEBREW, LONG, SCRIPT, TITLES
 from tests.system.web.served import Site
 
+pytestmark = pytest.mark.both_stores
+
 SORTS = ("size", "jaccard", "confidence", "contradiction", "copies")
 TEXTS = (SCRIPT, ARABIC, HEBREW, LONG, CONTROLS, EMOJI, FORMULA)
 NONE = "0" * 16

@@ -101,6 +101,7 @@ class Reader(threading.Thread):
         self.join()
 
 
+@pytest.mark.both_stores
 def test_it_answers_while_another_process_adds(store: str, tmp_path: Path) -> None:
     with serving(store, tmp_path / "log") as site:
         readers = [
@@ -138,6 +139,7 @@ def test_a_new_generation_takes_the_place_of_the_old(store: str, tmp_path: Path)
         assert site.post("/api/check", {"text": rows[0][1]}).json["matching"]
 
 
+@pytest.mark.both_stores
 def test_a_store_that_is_dropped(store: str, tmp_path: Path) -> None:
     with start(store, tmp_path / "log") as site:
         esdedup.drop(store=store)

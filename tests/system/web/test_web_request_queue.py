@@ -282,6 +282,7 @@ def ask_and_wait(site: Site, text: str) -> socket.socket:
     return line
 
 
+@pytest.mark.both_stores
 def test_typing_on_overtakes_what_was_asked_before(
     collections: Any, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
