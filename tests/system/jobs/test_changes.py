@@ -11,6 +11,7 @@ import pytest
 import esdedup
 from esdedup.errors import SourceError, UsageError
 from tests.support.corpus import edited, sentence
+from tests.support.full import few
 from tests.support.stores import RunJob, Stores
 
 OPTIONS: Any = {"jaccard": 0.6, "rows": 2, "bands": 20, "unit": "record", "source_name": "s"}
@@ -25,7 +26,7 @@ def told(store: Any, run: Path, **options: Any) -> list[tuple[str, int, int]]:
     return [(row["change"], row["before"], row["size"]) for row in esdedup.clusters(store=store, since=run, **options)]
 
 
-@pytest.mark.parametrize("table", ["jsonl", "parquet"])
+@pytest.mark.parametrize("table", few(["jsonl", "parquet"], 0))
 def test_new_grown_and_gone(tmp_path: Path, run: RunJob, stores: Stores, table: str) -> None:
     source = random.Random(2)
     kept, grown, gone, lone, one, two = (sentence(source, 25) for _ in range(6))

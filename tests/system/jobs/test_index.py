@@ -23,6 +23,7 @@ from esdedup.matching.signing import Signing
 from esdedup.store.elasticsearch.reading import Fields
 from tests.support.corpus import corpus, sentence
 from tests.support.dumps import dump
+from tests.support.full import few
 from tests.support.killed import KilledError
 from tests.support.records import SIGNED, records, table
 from tests.support.stores import RunJob, Stores
@@ -67,7 +68,7 @@ def spans(stores: Stores, out: Path) -> list[tuple[int, ...]]:
     return sorted(tuple(hit["_source"][name] for name in names) for hit in found)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", few([1, 2], 1))
 def test_batches_do_not_show_in_a_history(
     tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch, run: RunJob
 ) -> None:
@@ -207,7 +208,7 @@ def a_folder_of_texts(folder: Path) -> list[Path]:
     return [folder / "texts"]
 
 
-@pytest.mark.parametrize("after", [0, 2])
+@pytest.mark.parametrize("after", few([0, 2], 1))
 @pytest.mark.parametrize("make", [doubled_ids, one_long_history, a_folder_of_texts])
 def test_a_reading_killed_anywhere_is_finished(
     tmp_path: Path,

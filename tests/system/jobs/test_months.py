@@ -14,6 +14,7 @@ from esdedup.errors import SourceError, StoreSourcesError, UsageError
 from tests.support.commands import said
 from tests.support.corpus import corpus
 from tests.support.dumps import Page, part
+from tests.support.full import few
 from tests.support.stores import RunJob, Stores
 from tests.support.written import lines
 
@@ -47,7 +48,7 @@ def cut(folder: Path, pages: list[Page], seed: int) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", few([1, 2], 1))
 def test_the_next_month_of_a_wiki(tmp_path: Path, seed: int, stores: Stores, run: RunJob) -> None:
     before = first_month(seed)
     after = month(seed, before)

@@ -26,6 +26,7 @@ from esdedup.jobs import rewriting
 from esdedup.output.out_folder import LOCK, out_folder
 from esdedup.store.registry import open_store
 from tests.support.corpus import corpus
+from tests.support.full import few
 from tests.support.killed import KilledError
 from tests.support.written import lines
 
@@ -73,7 +74,7 @@ def altered(path: Path) -> None:
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
 
-@pytest.mark.parametrize("options", [{}, {"annotate": True}, {"keep_going": True}, {"against": True}])
+@pytest.mark.parametrize("options", few([{}, {"annotate": True}, {"keep_going": True}, {"against": True}], 1, 2))
 @pytest.mark.parametrize("change", [replaced, grown, cut_short, altered, Path.unlink])
 def test_a_source_that_changes_before_it_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[Path], Any], options: dict[str, Any]

@@ -22,6 +22,7 @@ from esdedup.store.elasticsearch.connection import Connection
 from esdedup.store.elasticsearch.indices import CORPUS, Indices
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from tests.support.corpus import corpus
+from tests.support.full import few
 from tests.support.killed import KilledError
 from tests.support.records import records, table
 from tests.support.sources import export, page, revision
@@ -94,7 +95,7 @@ def documents(store: str) -> int:
     return sum(source["documents"] for source in esdedup.status(store=store)["sources"])
 
 
-@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("fresh", few([False, True], 0))
 def test_all_at_once(tmp_path: Path, store: str, fresh: bool) -> None:
     texts = corpus(65, 900)
     if fresh:

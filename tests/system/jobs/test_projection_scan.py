@@ -17,6 +17,7 @@ import esdedup
 from esdedup.cli import cli, main
 from esdedup.errors import SettingsError, StoreError, UsageError, VectorsError
 from tests.support.corpus import corpus, edited, sentence
+from tests.support.full import few
 from tests.support.records import RECORDS, records, table
 from tests.support.stores import RunJob
 from tests.support.vectors import as_binary, as_text
@@ -74,7 +75,9 @@ def test_pairs_by_cosine_are_verified(tmp_path: Path, source: Path, run: RunJob)
     assert any(one["min_jaccard"] is not None for one in lines(tmp_path / "out" / "clusters.jsonl"))
 
 
-@pytest.mark.parametrize("options", [{}, {"verify": "cosine", "hamming": 12}, {"vectors": True, "across": "documents"}])
+@pytest.mark.parametrize(
+    "options", few([{}, {"verify": "cosine", "hamming": 12}, {"vectors": True, "across": "documents"}], 2)
+)
 def test_both_stores_give_the_same(
     tmp_path: Path, source: Path, elastic_url: str, elastic_prefix: str, options: dict[str, Any]
 ) -> None:

@@ -26,6 +26,7 @@ from esdedup.text.wikitext.fast import FastCleaner
 from esdedup.text.wikitext.rules import Names
 from tests.support.corpus import corpus
 from tests.support.dumps import dump
+from tests.support.full import few
 
 Sentence = tuple[int, str, int, int]  # position, text, first and last revision
 
@@ -79,7 +80,7 @@ def edited(source: random.Random, revisions: int) -> list[tuple[str, list[str]]]
     return history
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", few([1, 2], 1))
 @pytest.mark.parametrize("batch_bytes", [2 * 2**20, 3000])
 def test_edits_are_stored_as_whole_revisions_would_be(
     tmp_path: Path, workers: int, batch_bytes: int, monkeypatch: pytest.MonkeyPatch

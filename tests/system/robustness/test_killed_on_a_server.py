@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.elastic_proxy import Exchange, Proxy
+from tests.support.full import few
 from tests.system.robustness.helpers import ROOT
 from tests.system.robustness.on_a_server import Job
 
@@ -44,7 +45,7 @@ def started(arguments: list[str], folder: Path) -> Iterator[subprocess.Popen[str
         process.communicate(timeout=60)
 
 
-@pytest.mark.parametrize("turn", range(2))
+@pytest.mark.parametrize("turn", few(range(2), 0))
 def test_the_same_command_finishes(elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, turn: int) -> None:
     moments = random.Random(turn)
     with Proxy(elastic_url) as proxy:

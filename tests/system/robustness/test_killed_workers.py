@@ -17,6 +17,7 @@ from esdedup.errors import EsdedupError
 from esdedup.text.wikitext.reference import ReferenceCleaner
 from esdedup.text.wikitext.rules import Names
 from tests.support.commands import said
+from tests.support.full import few
 from tests.system.robustness.helpers import ROOT, only_line, outputs
 
 STUCK = 400  # seconds: only what stands still is ended
@@ -47,7 +48,9 @@ if __name__ == "__main__":
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-@pytest.mark.parametrize(("told", "ending"), [(True, signal.SIGKILL), (True, signal.SIGTERM), (False, signal.SIGKILL)])
+@pytest.mark.parametrize(
+    ("told", "ending"), few([(True, signal.SIGKILL), (True, signal.SIGTERM), (False, signal.SIGKILL)], 1, 2)
+)
 def test_a_killed_worker_is_one_line_and_the_same_command_finishes(
     undisturbed: Path, tmp_path: Path, told: bool, ending: signal.Signals
 ) -> None:

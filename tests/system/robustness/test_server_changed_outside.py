@@ -11,6 +11,7 @@ from elasticsearch import Elasticsearch
 
 import esdedup
 from tests.support.commands import said
+from tests.support.full import few
 from tests.support.records import table
 from tests.system.robustness.on_a_server import HOW, Job, results
 
@@ -42,7 +43,7 @@ def rows_of(source: Path) -> list[tuple[str, str]]:
     return [(key, text) for key, _, text in (line.partition("\t") for line in source.read_text("utf-8").splitlines())]
 
 
-@pytest.mark.parametrize("whole", [False, True], ids=["update", "index"])
+@pytest.mark.parametrize("whole", few([False, True], 0), ids=["update", "index"])
 def test_another_text_is_compared_and_reading_again_brings_the_old_one_back(
     client: Elasticsearch, store: str, elastic_prefix: str, job: Job, tmp_path: Path, whole: bool
 ) -> None:
@@ -164,7 +165,7 @@ def test_a_killed_repair_goes_on(
     job.check("scan", store, tmp_path / "out")
 
 
-@pytest.mark.parametrize("verb", ["scan", "index"])
+@pytest.mark.parametrize("verb", few(["scan", "index"], 0))
 def test_a_deleted_document_is_made_again(
     verb: str, client: Elasticsearch, store: str, elastic_prefix: str, job: Job, tmp_path: Path
 ) -> None:
@@ -184,7 +185,7 @@ def test_a_deleted_document_is_made_again(
     assert said("doctor", "--store", store).code == 0
 
 
-@pytest.mark.parametrize("kind", ["documents", "sentences"])
+@pytest.mark.parametrize("kind", few(["documents", "sentences"], 1))
 def test_one_index_of_an_older_copy(
     kind: str, client: Elasticsearch, elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path
 ) -> None:

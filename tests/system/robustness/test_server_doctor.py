@@ -14,6 +14,7 @@ import esdedup
 from esdedup.store.schemas import SCHEMA_VERSION
 from tests.support.commands import said
 from tests.support.corpus import corpus
+from tests.support.full import few
 from tests.support.records import table
 from tests.system.robustness.helpers import one_line
 from tests.system.robustness.on_a_server import HOW, Job, results
@@ -112,7 +113,7 @@ WRONG: dict[str, tuple[Callable[[Site], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", WRONG)
+@pytest.mark.parametrize("what", few(WRONG, 0, 3, 4, 12))
 def test_what_is_wrong_is_named_and_mended(what: str, site: Site, job: Job, tmp_path: Path) -> None:
     do, name = WRONG[what]
     store = f"{site.url}/{site.prefix}"

@@ -26,6 +26,7 @@ from tests.support.elastic_proxy import (
     reset_before,
     silence,
 )
+from tests.support.full import FULL
 from tests.system.robustness.helpers import child, one_line
 from tests.system.robustness.on_a_server import Job, is_bulk, kind
 
@@ -44,6 +45,8 @@ WAYS: list[Action] = [
     answer(500),
     reset_before,
 ]
+if not FULL:
+    WAYS = WAYS[::2]
 
 
 def is_page(request: Request) -> bool:

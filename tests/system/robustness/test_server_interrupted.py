@@ -16,6 +16,7 @@ from esdedup.store.elasticsearch.connection import Connection
 from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, Indices
 from tests.support.elastic import clear
 from tests.support.elastic_proxy import Action, Proxy, Request, Rule, answer, forward, reset_after
+from tests.support.full import few
 from tests.system.robustness.on_a_server import HOW, Job
 
 pytestmark = pytest.mark.usefixtures("small")
@@ -70,7 +71,7 @@ def check_tidy(client: Elasticsearch, prefix: str, kinds: tuple[str, ...]) -> No
         assert told["settings"]["index"]["auto_expand_replicas"] == "0-1"
 
 
-@pytest.mark.parametrize(("share", "last"), [(0.15, reset_after), (0.5, answer(503)), (0.85, reset_after)])
+@pytest.mark.parametrize(("share", "last"), few([(0.15, reset_after), (0.5, answer(503)), (0.85, reset_after)], 1))
 def test_broken_off_anywhere(
     client: Elasticsearch, elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, share: float, last: Action
 ) -> None:

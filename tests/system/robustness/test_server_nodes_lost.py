@@ -32,6 +32,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("patient", "short_lived")
+@pytest.mark.full
 def test_a_node_is_restarted_while_loading_and_while_scanning(job: Job, tmp_path: Path, guard: Guard) -> None:
     memory = Path("/dev/shm")
     with guard.folder(Path(tempfile.mkdtemp(dir=memory if memory.is_dir() else tmp_path))) as folder:

@@ -12,6 +12,7 @@ import pytest
 from elasticsearch import Elasticsearch
 
 from tests.support.commands import said
+from tests.support.full import few
 from tests.system.robustness.helpers import one_line
 from tests.system.robustness.on_a_server import Job, results
 from tests.system.robustness.operators import ACTIONS, Action, Site, forget_template, table, type_a_document
@@ -38,7 +39,10 @@ def site(elastic_url: str, job: Job, scanned: list[Site]) -> Iterator[Site]:
                 client.indices.delete(index=index)
 
 
-@pytest.mark.parametrize("action", ACTIONS, ids=[action.name for action in ACTIONS])
+USUAL = [place for place, action in enumerate(ACTIONS) if action.line is not None or place % 3 == 0]
+
+
+@pytest.mark.parametrize("action", few(ACTIONS, *USUAL), ids=[action.name for action in ACTIONS])
 def test_after_an_action_results_are_the_same_or_one_line_says_what_to_do(
     action: Action, site: Site, scanned: list[Site], job: Job, tmp_path: Path
 ) -> None:

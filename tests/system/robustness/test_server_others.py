@@ -15,6 +15,7 @@ import esdedup
 from tests.support.commands import said
 from tests.support.corpus import corpus
 from tests.support.elastic_proxy import Exchange, Proxy
+from tests.support.full import few
 from tests.system.robustness.helpers import one_line
 from tests.system.robustness.on_a_server import Job, is_bulk
 
@@ -42,7 +43,7 @@ def index_of(client: Elasticsearch, prefix: str, kind: str) -> str:
     return index
 
 
-@pytest.mark.parametrize(("kind", "block"), [("sentences", "read_only_allow_delete"), ("state", "write")])
+@pytest.mark.parametrize(("kind", "block"), few([("sentences", "read_only_allow_delete"), ("state", "write")], 0))
 def test_a_full_disk_is_said_at_once(
     client: Elasticsearch, elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, kind: str, block: str
 ) -> None:

@@ -22,6 +22,7 @@ from esdedup.store.elasticsearch import holds
 from esdedup.store.elasticsearch.corpus import ServerCorpus
 from tests.support.commands import said
 from tests.support.elastic_proxy import Exchange, Proxy
+from tests.support.full import few
 from tests.system.robustness.helpers import one_line
 from tests.system.robustness.on_a_server import HOW, REMOVED_TOO, Job, is_bulk, results
 
@@ -63,7 +64,7 @@ def refused(error: BaseException | None) -> bool:
     return isinstance(error, StoreLockedError) and re.search(told, str(error)) is not None
 
 
-@pytest.mark.parametrize("after", [12, 22])
+@pytest.mark.parametrize("after", few([12, 22], 0))
 def test_the_second_writer_is_told_who_writes(
     elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, after: int
 ) -> None:
@@ -79,7 +80,7 @@ def test_the_second_writer_is_told_who_writes(
         job.check("scan", store, tmp_path)
 
 
-@pytest.mark.parametrize("first_verb", ["a plain writer", "a fresh one"])
+@pytest.mark.parametrize("first_verb", few(["a plain writer", "a fresh one"], 0))
 @pytest.mark.parametrize("second_verb", ["a fresh one", "drop"])
 def test_nobody_replaces_or_drops_what_another_writes(
     elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, first_verb: str, second_verb: str
@@ -113,7 +114,7 @@ def test_a_plain_writer_leaves_a_store_to_a_fresh_one(
         job.check("scan", store, tmp_path)
 
 
-@pytest.mark.parametrize("share", [0.3, 0.8])
+@pytest.mark.parametrize("share", few([0.3, 0.8], 0))
 def test_two_changes_at_once(elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, share: float) -> None:
     """One of them is refused, and given again; then the store is as if they had come one after the other."""
     with Proxy(elastic_url) as proxy:
