@@ -7,19 +7,18 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-
-import py7zr
-from py7zr.exceptions import UnsupportedCompressionMethodError
-from py7zr.helpers import ArchiveTimestamp
-from py7zr.io import Py7zIO, WriterFactory
+from typing import TYPE_CHECKING
 
 from esdedup.columns.ahead import Ahead
 from esdedup.errors import SourceError
 from esdedup.formats.compression.protocol import PIECE, Compression, Members, Raw
 from esdedup.formats.compression.streams import gathered
 
+if TYPE_CHECKING:
+    from py7zr.io import WriterFactory
+
 _INPUT = 2**14
-_FILTERS = [{"id": py7zr.FILTER_LZMA2, "preset": 6}]
+_PRESET = 6
 
 _Item = str | bytes
 
@@ -48,7 +47,11 @@ class SevenZip(Compression):
 
     def write(self, path: Path, members: Members) -> None:
         """Write an archive. The library needs each member as a file, so they are written beside it, one at a time."""
-        with py7zr.SevenZipFile(path, "w", filters=_FILTERS) as archive:
+        import py7zr
+        from py7zr.helpers import ArchiveTimestamp
+
+        filters = [{"id": py7zr.FILTER_LZMA2, "preset": _PRESET}]
+        with py7zr.SevenZipFile(path, "w", filters=filters) as archive:
             for name, pieces in members:
                 with tempfile.TemporaryFile(dir=path.parent) as member:
                     for piece in gathered(pieces):
@@ -78,12 +81,15 @@ class _ShortReads(io.FileIO):
 
 def _extract(file: _ShortReads, put: Callable[[_Item], None]) -> None:
     """Pass on each file's name and content."""
+    import py7zr  # the file extensions of this compression are asked for more often
+    from py7zr.exceptions import UnsupportedCompressionMethodError
+
     try:
         with py7zr.SevenZipFile(file) as archive:
             if archive.needs_password():
                 raise SourceError(f"{file.name}: the archive is encrypted; decrypt it first")
             file.short = True
-            archive.extractall(factory=_Members(put))
+            archive.extractall(factory=_passed_on(put))
     except UnsupportedCompressionMethodError as error:
         raise SourceError(f"{file.name}: unknown compression method; pack it with another") from error
     except SourceError:
@@ -92,44 +98,40 @@ def _extract(file: _ShortReads, put: Callable[[_Item], None]) -> None:
         raise OSError(str(error) or type(error).__name__) from error
 
 
-class _Members(WriterFactory):
-    """Passes on each file's name when the archive reader opens it for writing."""
+def _passed_on(put: Callable[[_Item], None]) -> WriterFactory:
+    """Return what passes on the name of each file that the archive reader writes, and what it writes."""
+    from py7zr.io import Py7zIO, WriterFactory
 
-    def __init__(self, put: Callable[[_Item], None]) -> None:
-        self._put = put
+    class Member(Py7zIO):
+        written = 0
 
-    def create(self, filename: str) -> Py7zIO:
-        self._put(filename)
-        return _Member(self._put)
+        def write(self, s: bytes | bytearray) -> int:
+            view = memoryview(s)
+            for start in range(0, len(view), PIECE):
+                put(bytes(view[start : start + PIECE]))
+            self.written += len(s)
+            return len(s)
 
+        def read(self, size: int | None = None) -> bytes:
+            del size
+            return b""
 
-class _Member(Py7zIO):
-    """Passes on what the archive reader writes."""
+        def seek(self, offset: int, whence: int = 0) -> int:
+            del whence
+            return offset
 
-    def __init__(self, put: Callable[[_Item], None]) -> None:
-        self._put = put
-        self._size = 0
+        def flush(self) -> None:
+            return
 
-    def write(self, s: bytes | bytearray) -> int:
-        view = memoryview(s)
-        for start in range(0, len(view), PIECE):
-            self._put(bytes(view[start : start + PIECE]))
-        self._size += len(s)
-        return len(s)
+        def size(self) -> int:
+            return self.written
 
-    def read(self, size: int | None = None) -> bytes:
-        del size
-        return b""
+    class Members(WriterFactory):
+        def create(self, filename: str) -> Py7zIO:
+            put(filename)
+            return Member()
 
-    def seek(self, offset: int, whence: int = 0) -> int:
-        del whence
-        return offset
-
-    def flush(self) -> None:
-        return
-
-    def size(self) -> int:
-        return self._size
+    return Members()
 
 
 def _until_name(items: Iterator[_Item], following: list[str]) -> Iterator[bytes]:
