@@ -158,7 +158,7 @@ def test_credentials_may_stand_in_a_config_file(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_is_exit_code_130_and_the_same_command_finishes(tmp_path: Path) -> None:
-    table(tmp_path / "a.tsv", [(f"{n} {key}", text) for n in range(100) for key, text in records(n, 300)])
+    table(tmp_path / "a.tsv", [(f"{n} {key}", text) for n in range(30) for key, text in records(n, 300)])
     command = [sys.executable, "-m", "esdedup", "run", "a.tsv", "--out", "out", "--unit", "record", "--workers", "2"]
     child = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not (tmp_path / "out" / "store.duckdb").exists():

@@ -13,11 +13,13 @@ from esdedup.errors import EsdedupError, StoreError, UsageError
 from esdedup.jobs import trials
 from tests.support.commands import esdedup as command
 from tests.support.corpus import true_pairs
+from tests.support.full import few
 from tests.support.records import RECORDS, records, table
 from tests.support.stores import Stores
 
 
-def test_on_sources(tmp_path: Path) -> None:
+def test_on_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "_PROBE", 500)
     rows = records(91, 500)
     source = table(tmp_path / "a.tsv", rows)
     answer = esdedup.plan(source, schemes="10x4,2x10,10x10/20", out=tmp_path / "out", **{**RECORDS, "jaccard": 0.7})
@@ -64,6 +66,7 @@ def test_on_a_store(tmp_path: Path, address: str) -> None:
     assert some.to_dict() == again.to_dict() | {key: some[key] for key in ("schemes", "exact")}
 
 
+@pytest.mark.parametrize("stores", few(["embedded", "server"], 1), indirect=True)
 @pytest.mark.both_stores
 def test_a_forecast_for_each_store(
     tmp_path: Path, address: str, stores: Stores, monkeypatch: pytest.MonkeyPatch

@@ -102,7 +102,7 @@ def written(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    texts = corpus(5, 4000) + template(6, 300, edits=2)
+    texts = corpus(5, 1500) + template(6, 300, edits=2)
     inner = f"{texts[9]} {texts[10]} {texts[11]}"
     return rows(tmp_path_factory.mktemp("source") / "a.tsv", [*texts, inner])
 
