@@ -168,7 +168,7 @@ class Png(Canvas):
 
         size = (round(self.width * self._DOTS), round(self.height * self._DOTS))
         out = io.BytesIO()
-        self._image.resize(size, Image.Resampling.BOX).save(out, format="png", optimize=True)
+        self._image.resize(size, Image.Resampling.BOX).save(out, format="png")
         return out.getvalue()
 
 

@@ -52,7 +52,8 @@ class FileStore(Store):
             self._path = path if fresh is None else files.prepare_generation(path, fresh)
             self.generation = "" if fresh is None else "fresh"
             files.discard_empty(self._path)
-            if not self._path.exists() and (frozen is None or read_only):
+            new = not self._path.exists()
+            if new and (frozen is None or read_only):
                 raise StoreError.no_store(path)
             self._db = files.connect(self._path, memory, threads, read_only)
         except BaseException:
@@ -60,7 +61,7 @@ class FileStore(Store):
             raise
         ledger = FileLedger(self._db, read_only=read_only)
         try:
-            if not files.check_store(self._db, self._path, ledger):
+            if new or not files.check_store(self._db, self._path, ledger):
                 if read_only:
                     raise StoreError.no_store(path)
                 _make(self._db, ledger, freeze(None, frozen or {}), fresh)
