@@ -67,7 +67,9 @@ def texts(folder: Path) -> tuple[list[Path], dict[str, Any]]:
     return [folder / "texts"], {"min_chars": 10}
 
 
-@pytest.mark.parametrize(("make", "order"), [(repeated_ids, (3, 1, 2)), (histories, (1, 2, 3)), (texts, (2, 3, 1))])
+@pytest.mark.parametrize(
+    ("make", "order"), few([(repeated_ids, (3, 1, 2)), (histories, (1, 2, 3)), (texts, (2, 3, 1))], 0, 2)
+)
 def test_one_after_another_in_any_order(
     tmp_path: Path, store: str, make: Callable[[Path], tuple[list[Path], dict[str, Any]]], order: tuple[int, ...]
 ) -> None:
@@ -113,7 +115,7 @@ def test_all_at_once(tmp_path: Path, store: str, fresh: bool) -> None:
     assert b"#2" in (tmp_path / "joined" / "pairs.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("moment", ["begin", "advance", "missing_parts"])
+@pytest.mark.parametrize("moment", few(["begin", "advance", "missing_parts"], 1))
 def test_another_part_comes_and_goes_meanwhile(
     tmp_path: Path, store: str, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:

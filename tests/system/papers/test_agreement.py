@@ -26,6 +26,7 @@ from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.papers.agreement.counting import number_values
 from tests.support.corpus import corpus, edited, word
+from tests.support.full import few
 
 AMPLE = 2**28
 TIGHT = 1_000_000  # bytes: some two hundred texts a tile
@@ -138,7 +139,7 @@ def test_three_thousand_documents_equal_brute_force() -> None:
 
 
 @pytest.mark.parametrize(("values", "share"), [(1, 0.0), (7, 0.5), (50, 0.0), (50, 0.02), (50, 0.3), (100, 0.99)])
-@pytest.mark.parametrize("budget", [AMPLE, TIGHT // 5])
+@pytest.mark.parametrize("budget", few([AMPLE, TIGHT // 5], 1))
 def test_any_signature_and_share(values: int, share: float, budget: int) -> None:
     texts = corpus(2, 500)
     signing = Signing.of(shingle="word:1", normalize="words", hash_bits=16)
@@ -156,7 +157,7 @@ def test_just_the_share_is_not_enough() -> None:
     assert min(shared for *_, shared in rows) > exact
 
 
-@pytest.mark.parametrize("options", [{"threads": 1}, {"budget": TIGHT}, {"budget": TIGHT // 5, "threads": 1}])
+@pytest.mark.parametrize("options", few([{"threads": 1}, {"budget": TIGHT}, {"budget": TIGHT // 5, "threads": 1}], 1))
 def test_memory_and_threads_change_nothing(options: dict[str, Any]) -> None:
     texts = documents(4, 300)
     answer = scan(texts, scanning(verify="exact", jaccard=0.5))
@@ -165,7 +166,7 @@ def test_memory_and_threads_change_nothing(options: dict[str, Any]) -> None:
     assert answer[0]
 
 
-@pytest.mark.parametrize("verify", ["none", "exact"])
+@pytest.mark.parametrize("verify", few(["none", "exact"], 1))
 def test_a_killed_scan_is_gone_on_with(verify: str) -> None:
     texts = corpus(8, 200)
     answer = scan(texts, scanning(verify=verify, jaccard=0.5), budget=TIGHT // 5)
@@ -196,7 +197,7 @@ def test_verified_pairs_are_similar_too() -> None:
     assert 0 < len(near) < len(rows)
 
 
-@pytest.mark.parametrize("budget", [AMPLE, TIGHT // 5])
+@pytest.mark.parametrize("budget", few([AMPLE, TIGHT // 5], 0))
 def test_texts_of_one_home_are_no_candidates(budget: int) -> None:
     texts = corpus(6, 300)
     group_ids = [at % 3 - 1 for at in range(len(texts))]  # -1: in several

@@ -29,6 +29,7 @@ from esdedup.papers.projection.projection_scan import ProjectionScan
 from esdedup.text.topics import stop_words
 from tests.support.collisions import AMPLE, Row, collide
 from tests.support.corpus import corpus, edited, jaccard, sentence
+from tests.support.full import few
 from tests.support.vectors import as_binary, as_text
 
 TIGHT = 18_000  # bytes: nothing is sorted in memory, and a slice has a few texts
@@ -120,7 +121,7 @@ def test_candidates_are_those_of_the_definition(options: dict[str, int]) -> None
 
 
 @pytest.mark.parametrize("verify", ["none", "exact", "cosine"])
-@pytest.mark.parametrize("options", [{"threads": 1}, {"budget": TIGHT, "threads": 1}])
+@pytest.mark.parametrize("options", few([{"threads": 1}, {"budget": TIGHT, "threads": 1}], 1))
 def test_memory_and_threads_change_nothing(options: dict[str, Any], verify: str) -> None:
     texts = corpus(3, 200)
     near = {"cosine": 0.8} if verify == "cosine" else {}
@@ -280,7 +281,7 @@ def test_vectors_of_nothing_but_zeros_have_no_direction(tmp_path: Path) -> None:
 # -- killed scans -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verify", ["none", "cosine"])
+@pytest.mark.parametrize("verify", few(["none", "cosine"], 1))
 def test_a_killed_scan_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verify: str) -> None:
     texts = corpus(11, 80)
     scanning = by_projection(verify=verify, vector_length=70, signature_bits=70, hamming=15, permutations=3)

@@ -295,7 +295,7 @@ def _snapshot(site: Site) -> None:
     repository = f"snapshots-{site.prefix}"
     client = site.client.options(request_timeout=60)
     client.snapshot.create_repository(name=repository, repository={"type": "fs", "settings": {"location": repository}})
-    indices = f"{site.prefix}-*"
+    indices = ",".join(site.index(kind) for kind in KINDS)
     client.snapshot.create(
         repository=repository, snapshot="one", indices=indices, include_global_state=False, wait_for_completion=True
     )

@@ -49,7 +49,7 @@ if __name__ == "__main__":
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 @pytest.mark.parametrize(
-    ("told", "ending"), few([(True, signal.SIGKILL), (True, signal.SIGTERM), (False, signal.SIGKILL)], 1, 2)
+    ("told", "ending"), few([(True, signal.SIGKILL), (True, signal.SIGTERM), (False, signal.SIGKILL)], 2)
 )
 def test_a_killed_worker_is_one_line_and_the_same_command_finishes(
     undisturbed: Path, tmp_path: Path, told: bool, ending: signal.Signals

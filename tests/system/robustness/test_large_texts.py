@@ -93,7 +93,7 @@ def test_texts_up_to_the_limit_are_read_within_the_memory(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "costly",
-    [f"{text(40_000_000)}\N{GRINNING FACE}", "Ab. " * 12_000_000, "あ。" * 8_000_000, "a\n\n" * 15_000_000],
+    few([f"{text(40_000_000)}\N{GRINNING FACE}", "Ab. " * 12_000_000, "あ。" * 8_000_000, "a\n\n" * 15_000_000], 0, 2),
     ids=["four bytes a character", "tiny sentences", "tiny sentences in Japanese", "tiny paragraphs"],
 )
 def test_texts_that_cost_more_than_their_bytes(tmp_path: Path, costly: str) -> None:

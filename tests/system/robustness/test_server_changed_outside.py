@@ -78,6 +78,7 @@ def test_another_text_is_compared_and_reading_again_brings_the_old_one_back(
     job.check("scan", store, tmp_path / "out")
 
 
+@pytest.mark.full
 def test_a_text_that_is_not_compared_goes(
     client: Elasticsearch, store: str, elastic_prefix: str, job: Job, tmp_path: Path
 ) -> None:
@@ -166,6 +167,7 @@ def test_a_killed_repair_goes_on(
 
 
 @pytest.mark.parametrize("verb", few(["scan", "index"], 0))
+@pytest.mark.full
 def test_a_deleted_document_is_made_again(
     verb: str, client: Elasticsearch, store: str, elastic_prefix: str, job: Job, tmp_path: Path
 ) -> None:

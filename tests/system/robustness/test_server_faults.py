@@ -46,7 +46,7 @@ WAYS: list[Action] = [
     reset_before,
 ]
 if not FULL:
-    WAYS = WAYS[::2]
+    WAYS = WAYS[:6]
 
 
 def is_page(request: Request) -> bool:

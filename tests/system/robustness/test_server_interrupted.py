@@ -112,13 +112,17 @@ MOMENTS: dict[str, Callable[[Request], bool]] = {
 
 @pytest.mark.parametrize(
     ("moment", "last"),
-    [
-        ("an index is made", answer(503)),
-        ("it is filled", reset_after),
-        ("it becomes the live one", reset_after),
-        ("the old one is deleted", reset_after),
-        ("the job is over", answer(503)),
-    ],
+    few(
+        [
+            ("an index is made", answer(503)),
+            ("it is filled", reset_after),
+            ("it becomes the live one", reset_after),
+            ("the old one is deleted", reset_after),
+            ("the job is over", answer(503)),
+        ],
+        1,
+        3,
+    ),
 )
 def test_a_new_generation_broken_off(
     client: Elasticsearch, elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, moment: str, last: Action

@@ -72,6 +72,7 @@ def test_a_node_is_restarted_while_loading_and_while_scanning(job: Job, tmp_path
 
 
 @pytest.mark.usefixtures("patient")
+@pytest.mark.full
 def test_one_of_three_nodes_dies_while_loading_and_one_while_scanning(
     three_nodes: list[Member], job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,7 +26,9 @@ from esdedup.web.file_copy import FileCopy
 from esdedup.web.live import Snapshot
 from tests.support.corpus import corpus
 from tests.support.elastic import clear
+from tests.support.full import few
 from tests.support.records import table
+from tests.support.stores import KINDS
 from tests.system.web.served import ROOT, Site, serving, start
 
 OLD = corpus(7, 200)
@@ -101,6 +103,7 @@ class Reader(threading.Thread):
         self.join()
 
 
+@pytest.mark.parametrize("kind", few(KINDS, 1))
 @pytest.mark.both_stores
 def test_it_answers_while_another_process_adds(store: str, tmp_path: Path) -> None:
     with serving(store, tmp_path / "log") as site:
@@ -139,6 +142,7 @@ def test_a_new_generation_takes_the_place_of_the_old(store: str, tmp_path: Path)
         assert site.post("/api/check", {"text": rows[0][1]}).json["matching"]
 
 
+@pytest.mark.parametrize("kind", few(KINDS, 1))
 @pytest.mark.both_stores
 def test_a_store_that_is_dropped(store: str, tmp_path: Path) -> None:
     with start(store, tmp_path / "log") as site:
@@ -169,7 +173,7 @@ def file(tmp_path: Path) -> str:
     return address
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sent", few([signal.SIGINT, signal.SIGTERM], 1))
 def test_nothing_is_left_beside_the_store(file: str, tmp_path: Path, sent: signal.Signals) -> None:
     assert beside(file) == {"s.duckdb"}
     with start(file, tmp_path / "log") as site:
@@ -212,7 +216,7 @@ command()
 """
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("sent", few([signal.SIGINT, signal.SIGTERM, signal.SIGHUP], 0))
 def test_it_does_not_wait_for_a_question_that_takes_long(file: str, tmp_path: Path, sent: signal.Signals) -> None:
     spilled = tmp_path / "spilled"
     spilled.mkdir()

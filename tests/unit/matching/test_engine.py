@@ -26,6 +26,7 @@ from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from scripts.wiki.copies import documents, short_rows
 from tests.support.corpus import corpus, template
+from tests.support.full import few
 from tests.support.list_engine import ListEngine
 
 SIGNING = Signing()
@@ -67,7 +68,7 @@ def both(
     return *pairs, *found  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few(range(3), 0))
 @pytest.mark.parametrize(
     "options",
     [
@@ -106,7 +107,7 @@ def test_only_pairs_with_stale_texts_are_found_on_any_engine() -> None:
     assert 0 < len(pairs) < len(both(texts, Scanning(jaccard=0.5))[1])
 
 
-@pytest.mark.parametrize("word_edit_distance", [None, 40])
+@pytest.mark.parametrize("word_edit_distance", few([None, 40], 1))
 def test_long_texts_are_sifted_by_sketches(word_edit_distance: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     records = Signing.of(unit="record")
     scanning = Scanning(jaccard=0.7, word_edit_distance=word_edit_distance)

@@ -18,6 +18,7 @@ from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing
 from tests.support.collisions import TIGHT, Row, collide
 from tests.support.corpus import corpus, template, true_pairs
+from tests.support.full import few
 
 
 def exact(texts: list[str], jaccard: float = 0.8, **options: Any) -> list[Row]:
@@ -46,7 +47,7 @@ def by_definition(texts: list[str], threshold: float, shingle: str) -> dict[tupl
 
 
 @pytest.mark.parametrize("threshold", [0.5, 0.65, 0.8, 0.9, 1.0])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", few([1, 2], 0))
 def test_every_true_pair_and_no_other(threshold: float, seed: int) -> None:
     texts = corpus(seed)
     rows = exact(texts, threshold)
@@ -64,7 +65,7 @@ def test_any_shingles(shingle: str) -> None:
     assert len(expected) > 20
 
 
-@pytest.mark.parametrize("options", [{"threads": 1}, {"budget": TIGHT}, {"budget": TIGHT, "threads": 3}])
+@pytest.mark.parametrize("options", few([{"threads": 1}, {"budget": TIGHT}, {"budget": TIGHT, "threads": 3}], 2))
 def test_memory_and_threads_change_nothing(options: dict[str, Any]) -> None:
     texts = corpus(4, 600)
     assert exact(texts, 0.6, **options) == exact(texts, 0.6)

@@ -14,6 +14,7 @@ from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing
 from esdedup.text.folding import fold
 from tests.support.collisions import collide
+from tests.support.full import few
 
 LEAST = 0.3
 RECORDS = Signing.of(unit="record")
@@ -100,7 +101,7 @@ def found_by(texts: list[str], **scanning: Any) -> dict[tuple[str, str], float |
     return {(min(a, b), max(a, b)): jaccard and round(jaccard, 9) for a, b, jaccard, _, _ in rows}
 
 
-@pytest.mark.parametrize("jaccard", [LEAST, 0.5, 0.75, 0.9])
+@pytest.mark.parametrize("jaccard", few([LEAST, 0.5, 0.75, 0.9], 1, 3))
 def test_the_exact_scan_finds_every_pair(jaccard: float) -> None:
     texts = planted(1)
     expected = brute_force(1, jaccard)
@@ -108,7 +109,7 @@ def test_the_exact_scan_finds_every_pair(jaccard: float) -> None:
     assert len(expected) > 50
 
 
-@pytest.mark.parametrize("budget", [2**16, 2**26])
+@pytest.mark.parametrize("budget", few([2**16, 2**26], 1))
 def test_tokens_find_almost_every_pair_across_every_border(budget: int) -> None:
     texts = planted(3)
     expected, found = brute_force(3, 0.75), found_by(texts, jaccard=0.75, budget=budget)
