@@ -35,14 +35,16 @@ LONGEST = ("test_spark.py", "test_real_data.py", "test_history.py", "test_killed
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    # a worker takes one file after another: the longest first, so that none is left alone with one
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+    # a worker takes one group after another: the longest first, so that none is left alone with one
+    items.sort(key=lambda item: (not _is_of_a_server(item), item.path.name not in LONGEST))
     without = [item.nodeid for item in items if _has_no_cases(item)]
     if without:
         raise pytest.UsageError(f"no cases to run with: {', '.join(without)}")
     for item in items:
         if _is_of_a_server(item):
             item.add_marker("server")
+        # one worker, and so one node, does all that is about servers; of the rest, a worker does whole files
+        item.add_marker(pytest.mark.xdist_group("server" if item.get_closest_marker("server") else str(item.path)))
     if not FULL:
         config.hook.pytest_deselected(items=[item for item in items if _is_full(item)])
         items[:] = [item for item in items if not _is_full(item)]

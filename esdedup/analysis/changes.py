@@ -15,7 +15,7 @@ from esdedup.analysis.spelling import alike, are_initials, is_within, same_lette
 from esdedup.analysis.word_forms import NAME, NUMBER, PLAIN, SIGN, Classes, Measures, Words
 from esdedup.analysis.word_meanings import DATED, FUNCTION, NEGATIVE, YEAR, Meant
 from esdedup.columns.arrays import Flags, Numbers
-from esdedup.columns.hashing import Bytes, Hashes, Offsets
+from esdedup.columns.hashing import Offsets
 from esdedup.columns.kernels import compiled
 
 CHANGES = (
@@ -68,36 +68,18 @@ def changes(
     """
     out = np.zeros((len(one), len(CHANGES)), np.float64)
     owner = np.searchsorted(clusters, one, "right") - 1
-    _compare_all(
-        words.offsets, known.firsts, known.hash, known.form, known.roles, known.axis, known.side,
-        words.data, words.begin, words.end, clusters, owner, alignment.slots, alignment.fillers, alignment.first,
-        alignment.last, one, two, out,
-    )  # fmt: skip
+    _compare_all(words, known, clusters, owner, alignment, one, two, out)
     return out
 
 
 @compiled
 def _compare_all(
-    offsets: Offsets,
-    firsts: Numbers,
-    hashes: Hashes,
-    form: Classes,
-    roles: Classes,
-    axis: Numbers,
-    side: Numbers,
-    data: Bytes,
-    begin: Numbers,
-    end: Numbers,
-    clusters: Offsets,
-    owner: Numbers,
-    slots: Offsets,
-    fillers: Offsets,
-    first: Numbers,
-    last: Numbers,
-    one: Numbers,
-    two: Numbers,
+    words: Words, known: Meant, clusters: Offsets, owner: Numbers, alignment: Alignment, one: Numbers, two: Numbers,
     out: Measures,
-) -> None:
+) -> None:  # fmt: skip
+    data, offsets, begin, end = words.data, words.offsets, words.begin, words.end
+    hashes, form, roles, firsts = known.hash, known.form, known.roles, known.firsts
+    slots, fillers, first, last = alignment.slots, alignment.fillers, alignment.first, alignment.last
     left, right = np.empty(_MOST_WORDS, np.int64), np.empty(_MOST_WORDS, np.int64)
     left_slot, right_slot = np.empty(_MOST_WORDS, np.int64), np.empty(_MOST_WORDS, np.int64)
     left_moved, right_moved = np.empty(_MOST_WORDS, np.bool_), np.empty(_MOST_WORDS, np.bool_)
@@ -110,8 +92,8 @@ def _compare_all(
             a, a_end, b, b_end = first[mine], last[mine], first[theirs], last[theirs]
             if same_letters(data, begin, end, form, a, a_end, b, b_end):
                 continue
-            lefts = _unshared(hashes, form, a, a_end, b, b_end, slot, left, left_slot, lefts)
-            rights = _unshared(hashes, form, b, b_end, a, a_end, slot, right, right_slot, rights)
+            lefts = _unshared(known, a, a_end, b, b_end, slot, left, left_slot, lefts)
+            rights = _unshared(known, b, b_end, a, a_end, slot, right, right_slot, rights)
         left_moved[:lefts] = False
         right_moved[:rights] = False
         moved = 0
@@ -143,8 +125,8 @@ def _compare_all(
             begins = here < until and left[here] == firsts[one[pair]]
             begins = begins or (there < till and right[there] == firsts[two[pair]])
             _compare_slot(
-                form, roles, axis, side, data, begin, end, left[here:until], left_moved[here:until],
-                right[there:till], right_moved[there:till], dated, begins, row,
+                words, known, left[here:until], left_moved[here:until], right[there:till], right_moved[there:till],
+                dated, begins, row,
             )  # fmt: skip
             here, there = until, till
 
@@ -157,22 +139,11 @@ def _is_dated(roles: Classes, before: int, behind: int, low: int, high: int) -> 
 
 @compiled
 def _compare_slot(
-    form: Classes,
-    roles: Classes,
-    axis: Numbers,
-    side: Numbers,
-    data: Bytes,
-    begin: Numbers,
-    end: Numbers,
-    left: Numbers,
-    left_moved: Flags,
-    right: Numbers,
-    right_moved: Flags,
-    dated: bool,
-    begins: bool,
-    row: Measures,
-) -> None:
+    words: Words, known: Meant, left: Numbers, left_moved: Flags, right: Numbers, right_moved: Flags, dated: bool,
+    begins: bool, row: Measures,
+) -> None:  # fmt: skip
     """Count the changes in one slot: unshared words of both sides, and which of them have moved."""
+    data, begin, end, form, roles = words.data, words.begin, words.end, known.form, known.roles
     for sort, kind in enumerate((NUMBER, NAME, PLAIN)):
         gone, _ = _content(form, roles, left, left_moved, True, kind)
         come, _ = _content(form, roles, right, right_moved, True, kind)
@@ -183,7 +154,7 @@ def _compare_slot(
     if lefts + rights == 0:
         return
     row[_SLOTS] += 1
-    row[_OPPOSITES] += _are_opposites(axis, side, left, left_moved, right, right_moved)
+    row[_OPPOSITES] += _are_opposites(known.axis, known.side, left, left_moved, right, right_moved)
     if _has(roles, left, left_moved, NEGATIVE) != _has(roles, right, right_moved, NEGATIVE):
         row[_NEGATIONS] += 1
         row[_MERE_NEGATIONS] += not (_says(roles, left, left_moved) or _says(roles, right, right_moved))
@@ -200,7 +171,7 @@ def _compare_slot(
             else:
                 same = alike(data, a, a_end, b, b_end)
             if kind == NAME and not same:
-                same = _are_initials(form, roles, data, begin, end, left, left_moved, right, right_moved)
+                same = _are_initials(words, known, left, left_moved, right, right_moved)
             if same:
                 row[_SPELLINGS] += 1
                 continue
@@ -235,17 +206,10 @@ def _content(form: Classes, roles: Classes, some: Numbers, moved: Flags, wanted:
 
 @compiled
 def _are_initials(
-    form: Classes,
-    roles: Classes,
-    data: Bytes,
-    begin: Numbers,
-    end: Numbers,
-    left: Numbers,
-    left_moved: Flags,
-    right: Numbers,
-    right_moved: Flags,
+    words: Words, known: Meant, left: Numbers, left_moved: Flags, right: Numbers, right_moved: Flags
 ) -> bool:
     """Return whether the names of one side are the initials of those of the other."""
+    data, begin, end, form, roles = words.data, words.begin, words.end, known.form, known.roles
     ones = left[(form[left] == NAME) & ~left_moved & (roles[left] & FUNCTION == 0)]
     twos = right[(form[right] == NAME) & ~right_moved & (roles[right] & FUNCTION == 0)]
     return are_initials(data, begin, end, ones, twos) or are_initials(data, begin, end, twos, ones)
@@ -285,18 +249,10 @@ def _are_opposites(
 
 @compiled
 def _unshared(
-    hashes: Hashes,
-    form: Classes,
-    a: int,
-    a_end: int,
-    b: int,
-    b_end: int,
-    slot: int,
-    out: Numbers,
-    out_slot: Numbers,
-    count: int,
+    known: Meant, a: int, a_end: int, b: int, b_end: int, slot: int, out: Numbers, out_slot: Numbers, count: int
 ) -> int:
     """Add the words `a:a_end` that are not among `b:b_end`, and return how many there are now."""
+    hashes, form = known.hash, known.form
     for word in range(a, a_end):
         if form[word] == SIGN or count == len(out):
             continue

@@ -86,15 +86,9 @@ def _seen_from(words: Words, alignment: Alignment, places: Places, one: Numbers,
     together = _meet(places, one, two)
     versions = _share(places.named, one, two).any((1, 2)) & ~together
     revised = (places.till[one] > 0).any(1) & (places.till[two] > 0).any(1)
-    titles = places.titles
     in_slot, alike = np.zeros(len(one), np.bool_), np.zeros(len(one), np.float64)
     numbered, crossed = np.zeros(len(one), np.bool_), np.zeros(len(one), np.bool_)
-    _find_titles(
-        words.data, words.offsets, words.begin, words.end, words.form, words.hash, alignment.slotted, titles.data,
-        titles.offsets,
-        titles.begin, titles.end, titles.form, titles.hash, one, two, in_slot, numbered,
-        crossed, alike,
-    )  # fmt: skip
+    _find_titles(words, places.titles, alignment.slotted, one, two, in_slot, numbered, crossed, alike)
     columns = [together, versions, versions & revised, alike, in_slot, numbered, crossed]
     return np.column_stack(columns).astype(np.float64)
 
@@ -113,29 +107,16 @@ def _meet(places: Places, one: Numbers, two: Numbers) -> Flags:
 
 @compiled
 def _find_titles(
-    data: Bytes,
-    offsets: Offsets,
-    begin: Numbers,
-    end: Numbers,
-    form: Classes,
-    hashes: Hashes,
-    slotted: Flags,
-    title_data: Bytes,
-    title_offsets: Offsets,
-    title_begin: Numbers,
-    title_end: Numbers,
-    title_form: Classes,
-    title_hash: Hashes,
-    one: Numbers,
-    two: Numbers,
-    in_slot: Flags,
-    numbered: Flags,
-    crossed: Flags,
-    alike: Measures,
-) -> None:
+    words: Words, titles: Words, slotted: Flags, one: Numbers, two: Numbers,
+    in_slot: Flags, numbered: Flags, crossed: Flags, alike: Measures,
+) -> None:  # fmt: skip
     """Mark texts whose slots contain a word of their title that the other title and text lack, those whose title has a
     number that the other one lacks, and those that name the other's title; measure how similar the titles are.
     """
+    data, offsets, begin, end = words.data, words.offsets, words.begin, words.end
+    hashes, form = words.hash, words.form
+    title_data, title_offsets, title_begin, title_end = titles.data, titles.offsets, titles.begin, titles.end
+    title_hash, title_form = titles.hash, titles.form
     for pair in range(len(one)):
         text, rival = one[pair], two[pair]
         shared = total = 0

@@ -64,7 +64,7 @@ def split_words(column: pa.LargeStringArray) -> Words:
     begin, end = np.empty(most, np.int64), np.empty(most, np.int64)
     hashes, form, sign = np.empty(most, np.uint64), np.empty(most, np.uint8), np.empty(most, np.uint32)
     bounds = np.zeros(len(offsets), np.int64)
-    count = _split(data, offsets, classes, lower, begin, end, hashes, form, sign, bounds)
+    count = _split(data, offsets, classes, lower, (begin, end, hashes, form, sign), bounds)
     begin, end, hashes = begin[:count].copy(), end[:count].copy(), hashes[:count].copy()
     return Words(data, offsets, bounds, begin, end, hashes, form[:count].copy(), sign[:count].copy())
 
@@ -109,14 +109,11 @@ def _split(
     offsets: Offsets,
     classes: Classes,
     lower: CodePoints,
-    begin: Numbers,
-    end: Numbers,
-    hashes: Hashes,
-    form: Classes,
-    sign: CodePoints,
+    columns: tuple[Numbers, Numbers, Hashes, Classes, CodePoints],
     bounds: Offsets,
 ) -> int:
     """Write the words of all texts to the columns, and the bounds of each text to `bounds`."""
+    begin, end, hashes, form, sign = columns
     most = longest(offsets)
     units = np.empty(most, np.uint64)
     places = np.empty(most + 1, np.int64)

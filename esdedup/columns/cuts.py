@@ -86,12 +86,11 @@ class Cutter:
 
     def cut(self, tokens: Numbers, numbers: Numbers, costs: Numbers) -> Cut:
         """Return the ranges of whole groups. Rows of one token must be adjacent and are never split over calls."""
-        ranges = np.empty(len(tokens), np.int64)
-        firsts = np.empty(len(tokens), np.bool_)
+        made = Cut(np.empty(len(tokens), np.int64), np.empty(len(tokens), np.bool_))
         self._range, self._cost = _cut(
-            tokens, numbers, costs, self._seen, self._budget, self._row, self._range, self._cost, ranges, firsts
+            tokens, numbers, costs, self._seen, self._budget, self._row, self._range, self._cost, made
         )
-        return Cut(ranges, firsts)
+        return made
 
 
 @compiled
@@ -104,9 +103,9 @@ def _cut(
     row: int,
     current: int,
     cost: int,
-    ranges: Numbers,
-    firsts: npt.NDArray[np.bool_],
+    made: Cut,
 ) -> tuple[int, int]:
+    ranges, firsts = made
     begin = 0
     while begin < len(tokens):
         end = begin

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from esdedup.columns.arrays import Flags, Numbers, text_buffers
 from esdedup.matching.engine import PAIRS, MatchContext
 from esdedup.matching.groups import Groups, Runs, among, groups_of, runs_of_groups, runs_of_postings, token_matrix
-from esdedup.matching.lsh.collide import HOT_WINDOW, Similarities, collide
+from esdedup.matching.lsh.collide import HOT_WINDOW, Colliding, Similarities, collide
 from esdedup.matching.lsh.sketches import SketchedSets, sketch_starts, sketched_sets
 from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import TextSigner
@@ -140,11 +140,10 @@ def _collided(
     is_hot = among(block.tokens, np.sort(hot_tokens))
     runs = groups if isinstance(groups, Runs) else runs_of_groups(groups, block.tokens, is_hot)
     width = signer.signing.signer.tokens
+    texts = Colliding(block.tokens, is_hot, block.group_id, block.stale)
 
     def part(first: int, last: int) -> tuple[Numbers, Similarities, int]:
-        return collide(
-            *runs, first, last, block.tokens, is_hot, block.group_id, block.stale, *sets, width, rule.least, HOT_WINDOW
-        )
+        return collide(runs, first, last, texts, sets, width, rule.least, HOT_WINDOW)
 
     cuts = _even_cuts(runs, threads * _SLICES_A_THREAD)
     with ThreadPoolExecutor(threads) as pool:

@@ -11,13 +11,16 @@ other. A pair that also shares a token that is not hot is compared in that token
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Hashes, Offsets
 from esdedup.columns.kernels import compiled
-from esdedup.matching.lsh.sketches import Sketches, too_different
+from esdedup.matching.groups import Runs
+from esdedup.matching.lsh.sketches import SketchedSets, Sketches, too_different
 from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import Kinds
 from esdedup.text.shingles import longest
@@ -156,38 +159,33 @@ def _found_before(
     return False
 
 
+class Colliding(NamedTuple):
+    """What is known of each of n texts: `tokens` and whether they are hot, shape (n, columns); `group_id` (n,), the
+    document or source that contains every copy of a text, or -1 if there are several or if it does not matter; and
+    whether it is `stale` (n,).
+    """
+
+    tokens: Tokens
+    hot_tokens: Flags
+    group_id: Numbers
+    stale: Flags
+
+
 @compiled
 def collide(
-    starts: Numbers,
-    members: Numbers,
-    columns: Numbers,
-    order: npt.NDArray[np.int8],
-    leading: Numbers,
-    places: Numbers,
-    first: int,
-    last: int,
-    tokens: Tokens,
-    hot_tokens: Flags,
-    group_id: Numbers,
-    stale: Flags,
-    flat: Hashes,
-    bounds: Offsets,
-    kind: Kinds,
-    sketch: Sketches,
-    sketch_starts: Offsets,
-    width: int,
-    threshold: float,
-    window: int,
+    runs: Runs, first: int, last: int, texts: Colliding, sets: SketchedSets, width: int, threshold: float, window: int
 ) -> tuple[Numbers, Similarities, int]:
-    """Compare and verify the runs `first` to `last` (exclusive) of `esdedup.matching.groups.Runs`.
+    """Compare and verify the runs `first` to `last` (exclusive).
 
-    Returns rows (a, b, shared tokens), shape (found, 3), their similarities, and the number of candidates. `group_id`
-    (n,) is the document or source that contains every copy of a text, or -1 if there are several or if it does not
-    matter. Two texts of one group_id are not candidates. Only pairs with a text that is `stale` (n,) are verified. A
-    `threshold` of 0 keeps every candidate, with a similarity of -1. Without `flat`, a pair that may reach it has a
-    similarity of 0; see `verify_sets`. Texts of one `kind` (n,) meet in the first `width` columns; texts of two kinds
-    meet in those of the lower kind.
+    Returns rows (a, b, shared tokens), shape (found, 3), their similarities, and the number of candidates. Two texts of
+    one group_id are not candidates. Only pairs with a text that is stale are verified. A `threshold` of 0 keeps every
+    candidate, with a similarity of -1. Without `sets.flat`, a pair that may reach it has a similarity of 0; see
+    `verify_sets`. Texts of one kind meet in the first `width` columns; texts of two kinds meet in those of the lower
+    kind.
     """
+    starts, members, columns, order, leading, places = runs
+    tokens, hot_tokens, group_id, stale = texts
+    flat, bounds, kind, sketch, sketch_starts = sets
     found = 0
     candidates = 0
     rows = np.empty((1024, 3), np.int64)

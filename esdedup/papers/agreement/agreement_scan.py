@@ -158,10 +158,8 @@ class AgreementScan(LocalScan):
         index = invert(held.numbers, asking.numbers, functions, groups)
 
         def part(begin: int, end: int) -> Numbers:
-            return agreeing(
-                *index, *asking[1:], *held[1:], others, begin, end, one_tile,
-                self._need - len(others), self._need,
-            )  # fmt: skip
+            least = self._need - len(others)
+            return agreeing(index, asking, held, others, begin, end, one_tile, least, self._need)
 
         cuts = np.unique(np.linspace(0, len(asking.numbers), self._threads * _SLICES + 1).astype(int))
         with ThreadPoolExecutor(self._threads) as pool:

@@ -96,22 +96,9 @@ class Tile(NamedTuple):
 
 @compiled
 def agreeing(
-    starts: Numbers,
-    members: Codes,
-    runs: Codes,
-    asking: Codes,
-    asking_group: Numbers,
-    asking_stale: Flags,
-    held: Codes,
-    held_group: Numbers,
-    held_stale: Flags,
-    others: Numbers,
-    begin: int,
-    end: int,
-    one_tile: bool,
-    least: int,
+    index: Index, asking_tile: Tile, held_tile: Tile, others: Numbers, begin: int, end: int, one_tile: bool, least: int,
     need: int,
-) -> Numbers:
+) -> Numbers:  # fmt: skip
     """Find pairs of a text `begin` to `end` (exclusive) of the asking tile with a text of the indexed tile.
 
     Returns rows (index in the indexed tile, index in the asking tile, values that agree), shape (found, 3): those with
@@ -119,6 +106,9 @@ def agreeing(
     `one_tile`, each pair is found once, the lower index first. Two texts of one group_id (0 or more) are not a pair,
     nor are two texts that are not stale.
     """
+    starts, members, runs = index
+    _, asking, asking_group, asking_stale = asking_tile
+    _, held, held_group, held_stale = held_tile
     found = 0
     rows = np.empty((256, 3), np.int64)
     counts = np.zeros(len(held), np.uint16)

@@ -20,9 +20,8 @@ import pyarrow as pa
 from esdedup.columns.arrays import text_buffers, texts_from
 from esdedup.columns.hashing import Bytes, Hashes, content_hashes, xxh64
 from esdedup.columns.kernels import compiled, constant
-from esdedup.text.wikitext.cleaning import Tables
 from esdedup.text.wikitext.fast import ROOM, clean, read_only, rooms
-from esdedup.text.wikitext.lookup import Numbers
+from esdedup.text.wikitext.lookup import Numbers, Tables
 
 _FIRST_ROOM = 64
 
@@ -62,7 +61,7 @@ class PageBlocks:
         """Add the next revisions of the page."""
         data, offsets = text_buffers(revisions)
         slots, hashes, leaves, self._count, seen, seen_row, out, bounds, number, row = _read_blocks(
-            read_only(data), read_only(offsets), *self._known, self._count, *self._tables
+            read_only(data), read_only(offsets), *self._known, self._count, self._tables
         )
         self._known = slots, hashes, leaves
         return Blocks(seen, seen_row, texts_from(out, bounds), number, row)
@@ -141,23 +140,14 @@ def _doubled(hashes: Hashes, leaves: Numbers) -> tuple[Numbers, Hashes, Numbers]
 
 @compiled
 def _read_blocks(
-    data: Bytes,
-    offsets: Numbers,
-    slots: Numbers,
-    hashes: Hashes,
-    leaves: Numbers,
-    count: int,
-    keys: Numbers,
-    values: Numbers,
-    letters: Numbers,
-    code: Numbers,
+    data: Bytes, offsets: Numbers, slots: Numbers, hashes: Hashes, leaves: Numbers, count: int, tables: Tables
 ) -> tuple[Numbers, Hashes, Numbers, int, Numbers, Numbers, Bytes, Numbers, Numbers, Numbers]:
     """Return the `Blocks` of revisions, after the columns of all blocks (slots, hashes and `leaves`) and their count.
 
     `leaves` is the state at the end of a block, or `_OPEN`.
     """
     rows = offsets.size - 1
-    total, text, spare, stack, arguments = rooms(data, offsets)
+    total, working = rooms(data, offsets)
     most = (offsets[rows] - offsets[0]) // 2 + rows  # a block has two bytes, unless it ends the text
     seen, seen_row = np.empty(most, np.int64), np.empty(most, np.int64)
     number, number_row = np.empty(most, np.int64), np.empty(most, np.int64)
@@ -187,21 +177,7 @@ def _read_blocks(
                     if state == _WRITTEN:
                         out[begin] = out[begin + 1] = 10
                         begin += 2
-                    written, opened, unended = clean(
-                        data,
-                        at,
-                        block_end,
-                        out,
-                        begin,
-                        text,
-                        spare,
-                        stack,
-                        arguments,
-                        keys,
-                        values,
-                        letters,
-                        code,
-                    )
+                    written, opened, unended = clean(data, at, block_end, out, begin, working, tables)
                     if (opened and not last) or (unended and unsure):
                         leaves[block] = _OPEN
                     elif written == begin:

@@ -6,7 +6,7 @@ import numpy as np
 
 from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled
-from esdedup.text.wikitext.lookup import ENTITY, MAGIC_WORD, Numbers, folded_key
+from esdedup.text.wikitext.lookup import ENTITY, MAGIC_WORD, Tables, folded_key
 from esdedup.text.wikitext.marks import GONE, LOWERED, RAISED, byte_map
 from esdedup.text.words import ABSENT, find, mix
 
@@ -25,7 +25,7 @@ def is_character(code: int) -> bool:
 
 
 @compiled
-def read_entity(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers) -> tuple[int, int]:
+def read_entity(text: Bytes, start: int, end: int, tables: Tables) -> tuple[int, int]:
     """Return the code point of the entity whose ampersand is text[start], and its end; or `NO_ENTITY`."""
     i = start + 1
     last = min(end, start + _LONGEST_ENTITY)
@@ -54,7 +54,7 @@ def read_entity(text: Bytes, start: int, end: int, keys: Numbers, values: Number
     while i < last:
         byte = int(text[i])
         if byte == 59:
-            code = find(keys, values, key)
+            code = find(tables.keys, tables.values, key)
             return (code, i + 1) if code != ABSENT else NO_ENTITY
         if not ((byte >= 97 and byte <= 122) or (byte >= 65 and byte <= 90) or (byte >= 48 and byte <= 57)):
             break
@@ -64,7 +64,7 @@ def read_entity(text: Bytes, start: int, end: int, keys: Numbers, values: Number
 
 
 @compiled
-def read_magic_word(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers, letters: Numbers) -> int:
+def read_magic_word(text: Bytes, start: int, end: int, tables: Tables) -> int:
     """Return the end of the magic word that begins at text[start], an underscore; or -1."""
     if start + 4 >= end or text[start + 1] != 95 or text[start + 2] == 95:
         return -1
@@ -72,8 +72,8 @@ def read_magic_word(text: Bytes, start: int, end: int, keys: Numbers, values: Nu
     last = min(end - 1, i + _LONGEST_MAGIC_WORD)
     while i < last and text[i] > 32:
         if text[i] == 95 and text[i + 1] == 95:
-            key = folded_key(text, start + 2, i, MAGIC_WORD, letters)
-            return i + 2 if find(keys, values, key) != ABSENT else -1
+            key = folded_key(text, start + 2, i, MAGIC_WORD, tables.letters)
+            return i + 2 if find(tables.keys, tables.values, key) != ABSENT else -1
         i += 1
     return -1
 
@@ -94,12 +94,12 @@ _SIGNS = (0x2212, 0x2013, 0x2D, 0x2B)  # minus, dash, hyphen, plus
 
 
 @compiled
-def _after_sign(text: Bytes, i: int, end: int, keys: Numbers, values: Numbers) -> int:
+def _after_sign(text: Bytes, i: int, end: int, tables: Tables) -> int:
     """Return where the character after a plus or minus sign at text[i] begins, if there is a sign."""
     if text[i] == 45 or text[i] == 43:
         return i + 1
     if text[i] == 38:
-        code, after = read_entity(text, i, end, keys, values)
+        code, after = read_entity(text, i, end, tables)
         return after if code in _SIGNS else i
     if i + 2 < end and text[i] == 0xE2:
         minus = (text[i + 1] == 0x88 and text[i + 2] == 0x92) or (text[i + 1] == 0x80 and text[i + 2] == 0x93)
@@ -108,7 +108,7 @@ def _after_sign(text: Bytes, i: int, end: int, keys: Numbers, values: Numbers) -
 
 
 @compiled
-def number_sign(text: Bytes, mark: int, i: int, end: int, out: Bytes, o: int, keys: Numbers, values: Numbers) -> int:
+def number_sign(text: Bytes, mark: int, i: int, end: int, out: Bytes, o: int, tables: Tables) -> int:
     """Return the sign that stands for a mark between out[:o], which is not empty, and text[i:end]; 0 if it needs none.
     Signs of Chinese and Japanese that end a sentence have no power.
     """
@@ -123,7 +123,7 @@ def number_sign(text: Bytes, mark: int, i: int, end: int, out: Bytes, o: int, ke
         if _CLASS[last] != _DIGIT or _CLASS[text[i]] != _DIGIT:
             return 0
         return 95 if mark == LOWERED else 32
-    i = _after_sign(text, i, end, keys, values)
+    i = _after_sign(text, i, end, tables)
     while i < end and (text[i] == 39 or text[i] == GONE):
         i += 1
     if i == end:

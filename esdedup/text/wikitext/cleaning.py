@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from esdedup.options import Implementations
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from esdedup.text.wikitext.lookup import Tables
     from esdedup.text.wikitext.rules import Names
 
 _KINDS = ("wikipedia", "wiktionary", "wikivoyage", "wikiquote", "wikisource", "wikinews", "wikibooks", "wikiversity")
@@ -24,9 +25,6 @@ def site(database: str, address: str) -> str:
     if found is None:
         return ""
     return f"{found[1].replace('_', '-')}.{'wikipedia' if found[2] == 'wiki' else found[2]}"
-
-
-Tables: TypeAlias = tuple[Any, ...]
 
 
 class Cleaner(ABC):

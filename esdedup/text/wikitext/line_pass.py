@@ -6,7 +6,7 @@ from esdedup.columns.arrays import encode
 from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext.characters import number_sign, read_entity, read_magic_word
-from esdedup.text.wikitext.lookup import SECTION, Numbers, folded_key
+from esdedup.text.wikitext.lookup import SECTION, Tables, folded_key
 from esdedup.text.wikitext.marks import (
     APART,
     GONE,
@@ -154,17 +154,7 @@ def _write_sign(out: Bytes, o: int, key: int) -> int:
 
 @compiled
 def _write_line(
-    text: Bytes,
-    start: int,
-    end: int,
-    out: Bytes,
-    o: int,
-    page: int,
-    pending: int,
-    inside: bool,
-    keys: Numbers,
-    values: Numbers,
-    letters: Numbers,
+    text: Bytes, start: int, end: int, out: Bytes, o: int, page: int, pending: int, inside: bool, tables: Tables
 ) -> tuple[int, int]:
     """Write the visible part of text[start:end] to out[o:]. Return its end, and what is pending after it. `inside`
     says that a sentence goes on after it.
@@ -205,7 +195,7 @@ def _write_line(
                 o = _write_sign(out, o, key)
             continue
         if kind == _NUMBER:
-            code = 0 if pending != _NOTHING or o == begin else number_sign(text, byte, i, end, out, o, keys, values)
+            code = 0 if pending != _NOTHING or o == begin else number_sign(text, byte, i, end, out, o, tables)
             gone = code == 0
             if not gone:
                 out[o] = code
@@ -272,7 +262,7 @@ def _write_line(
                 if shown == 0:
                     continue
         elif kind == _AMPERSAND:
-            entity, after = read_entity(text, i - 1, end, keys, values)
+            entity, after = read_entity(text, i - 1, end, tables)
             if entity >= 0:
                 i = after
                 code = entity
@@ -280,7 +270,7 @@ def _write_line(
                     pending = max(pending, _SPACE)
                     continue
         elif kind == _UNDERSCORE:
-            after = read_magic_word(text, i - 1, end, keys, values, letters)
+            after = read_magic_word(text, i - 1, end, tables)
             if after >= 0:
                 i = after
                 continue
@@ -292,15 +282,7 @@ def _write_line(
 
 
 @compiled
-def write_lines(
-    text: Bytes,
-    length: int,
-    out: Bytes,
-    page: int,
-    keys: Numbers,
-    values: Numbers,
-    letters: Numbers,
-) -> tuple[int, bool, bool]:
+def write_lines(text: Bytes, length: int, out: Bytes, page: int, tables: Tables) -> tuple[int, bool, bool]:
     """Write the plain text of text[:length] to out[page:]. Return its end; whether a section that may be dropped, or an
     indented line after which a sentence may go on, is open there; and whether the last sentence of a paragraph is.
 
@@ -334,15 +316,13 @@ def write_lines(
             level = heading_level(text, start, heading_end)
         if level > 0:
             heading = o
-            o, _ = _write_line(
-                text, start + level, heading_end - level, out, o, page, _BLOCK, False, keys, values, letters
-            )
+            o, _ = _write_line(text, start + level, heading_end - level, out, o, page, _BLOCK, False, tables)
             pending = _BLOCK
             paragraph = False
             title = heading if heading == page else heading + 2
             if o > title:
                 last = o - 1 if out[o - 1] == 58 else o
-                if find(keys, values, folded_key(out, title, last, SECTION, letters)) != ABSENT:
+                if find(tables.keys, tables.values, folded_key(out, title, last, SECTION, tables.letters)) != ABSENT:
                     below, is_prose, closed = section_end(text, next_line, length, level)
                     is_open = is_open or not closed
                     if not is_prose:
@@ -384,9 +364,7 @@ def write_lines(
             page,
             _BLOCK if alone else max(pending, _LINE),
             inside,
-            keys,
-            values,
-            letters,
+            tables,
         )
         if o > written:
             paragraph = not alone

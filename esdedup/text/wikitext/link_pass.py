@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled
-from esdedup.text.wikitext.lookup import NAMESPACE, SCHEME, Numbers, folded_key
+from esdedup.text.wikitext.lookup import NAMESPACE, SCHEME, Numbers, Tables, folded_key
 from esdedup.text.wikitext.marks import GONE, SPLIT, TABLE_CLOSE, TABLE_OPEN, byte_map
 from esdedup.text.words import ABSENT, find, mix
 
@@ -17,7 +17,7 @@ _SPECIAL = byte_map(dict.fromkeys(range(256), 0) | dict.fromkeys((10, 91, 93, 12
 
 
 @compiled
-def _opens_url(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers) -> bool:
+def _opens_url(text: Bytes, start: int, end: int, tables: Tables) -> bool:
     """Return whether a URL scheme that links may use begins at `start`."""
     key = SCHEME
     i = start
@@ -32,10 +32,10 @@ def _opens_url(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers
             return False
         key = mix(key, int(text[i]))
         i += 1
-        if find(keys, values, key) != ABSENT:
+        if find(tables.keys, tables.values, key) != ABSENT:
             return True
     if i + 1 < end and text[i] == 47 and text[i + 1] == 47:
-        return find(keys, values, mix(mix(key, int(text[i])), int(text[i]))) != ABSENT
+        return find(tables.keys, tables.values, mix(mix(key, int(text[i])), int(text[i]))) != ABSENT
     return False
 
 
@@ -56,23 +56,23 @@ def _label_of_url(text: Bytes, start: int, end: int) -> int:
 
 
 @compiled
-def _is_dropped(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers, letters: Numbers) -> bool:
+def _is_dropped(text: Bytes, start: int, end: int, tables: Tables) -> bool:
     """Return whether the link title in text[start:end] is a file, a category or another language's article."""
     last = min(end, start + _LONGEST_NAMESPACE)
     for colon in range(start, last):
         if text[colon] == 58:
-            return find(keys, values, folded_key(text, start, colon, NAMESPACE, letters)) != ABSENT
+            return find(tables.keys, tables.values, folded_key(text, start, colon, NAMESPACE, tables.letters)) != ABSENT
     return False
 
 
 @compiled
-def _close_link(text: Bytes, place: int, pipe: int, o: int, keys: Numbers, values: Numbers, letters: Numbers) -> int:
+def _close_link(text: Bytes, place: int, pipe: int, o: int, tables: Tables) -> int:
     """Keep only the label of the link that opens at `place` and ends at `o`. Return the new end."""
     if place + 2 == (pipe if pipe >= 0 else o):
         text[o] = 93  # `[[]]` is text
         text[o + 1] = 93
         return o + 2
-    if _is_dropped(text, place + 2, pipe if pipe >= 0 else o, keys, values, letters):
+    if _is_dropped(text, place + 2, pipe if pipe >= 0 else o, tables):
         text[place] = GONE
         return place + 1
     if pipe >= 0:
@@ -109,15 +109,7 @@ def _still_open(top: int, line: int, kinds: Numbers, places: Numbers, pipes: Num
 
 @compiled
 def strip_links(
-    text: Bytes,
-    length: int,
-    kinds: Numbers,
-    places: Numbers,
-    pipes: Numbers,
-    brackets: Numbers,
-    keys: Numbers,
-    values: Numbers,
-    letters: Numbers,
+    text: Bytes, length: int, kinds: Numbers, places: Numbers, pipes: Numbers, brackets: Numbers, tables: Tables
 ) -> tuple[int, bool]:
     """Keep only the labels of links in text[:length], and remove files, categories and tables, in place.
 
@@ -186,9 +178,9 @@ def strip_links(
             double = (
                 following == 91
                 and not (i + 2 < length and text[i + 2] == 91 and not (i + 3 < length and text[i + 3] == 91))
-                and not _opens_url(text, i + 2, length, keys, values)
+                and not _opens_url(text, i + 2, length, tables)
             )
-            if double or _opens_url(text, i + 1, length, keys, values):
+            if double or _opens_url(text, i + 1, length, tables):
                 kinds[top], places[top] = _LINK if double else _EXTERNAL, o
                 pipes[top], brackets[top] = -1, 0
                 top += 1
@@ -215,7 +207,7 @@ def strip_links(
             triple = following == 93 and i + 2 < length and text[i + 2] == 93
             if following == 93 and not (triple and brackets[top - 1] > 0):
                 top -= 1
-                o = _close_link(text, places[top], pipes[top], o, keys, values, letters)
+                o = _close_link(text, places[top], pipes[top], o, tables)
                 i += 2
                 # A title that contains a link is not a title.
                 if top > 0 and kinds[top - 1] == _LINK and pipes[top - 1] < 0:

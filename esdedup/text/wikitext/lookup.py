@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ from esdedup.columns.kernels import compiled, constant
 from esdedup.text import folded_names
 from esdedup.text.wikitext import rules
 from esdedup.text.wikitext.marks import GONE
-from esdedup.text.words import hash_table, key_of, mix
+from esdedup.text.words import LETTERS, hash_table, key_of, mix
 
 Numbers = npt.NDArray[np.int64]
 
@@ -21,6 +22,18 @@ Numbers = npt.NDArray[np.int64]
 ENTITY, TAG, NAMESPACE, SECTION, MAGIC_WORD, SCHEME, TEMPLATE, TEMPLATES, ARGUMENT, VALUE, TEX, VARIANT = (
     constant(kind << 32) for kind in range(1, 13)
 )
+
+
+class Tables(NamedTuple):
+    """What compiled code knows of a wiki: `keys` and `values` of all names, which `find` searches, the `letters` that
+    names are folded to, and the `code` of the programs of templates.
+    """
+
+    keys: Numbers
+    values: Numbers
+    letters: Numbers
+    code: Numbers
+
 
 _SPACE = constant(32)
 
@@ -65,9 +78,9 @@ def folded_key(text: Bytes, start: int, end: int, kind: int, letters: Numbers) -
     return key
 
 
-def table(wiki: rules.Names, templates: Mapping[str, int], symbols: Mapping[str, int]) -> tuple[Numbers, Numbers]:
-    """Return keys and values of all names: the two arrays that `find` searches. `templates` are the programs of
-    templates, by folded name; `symbols` the commands of formulas.
+def tables_of(wiki: rules.Names, templates: Mapping[str, int], code: Numbers, symbols: Mapping[str, int]) -> Tables:
+    """Return the tables of a wiki. `templates` are the places in `code` of programs of templates, by folded name;
+    `symbols` the commands of formulas.
     """
     entries: dict[int, int] = {}
     groups: tuple[tuple[int, Mapping[str, int]], ...] = (
@@ -85,4 +98,4 @@ def table(wiki: rules.Names, templates: Mapping[str, int], symbols: Mapping[str,
     )
     for kind, group in groups:
         entries.update((key_of(kind, name), value) for name, value in group.items())
-    return hash_table(entries)
+    return Tables(*hash_table(entries), LETTERS, code)

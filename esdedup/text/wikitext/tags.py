@@ -8,7 +8,7 @@ from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled, constant
 from esdedup.text.wikitext import rules
 from esdedup.text.wikitext.formula import write_formula
-from esdedup.text.wikitext.lookup import TAG, Numbers
+from esdedup.text.wikitext.lookup import TAG, Numbers, Tables
 from esdedup.text.wikitext.marks import (
     APART,
     GONE,
@@ -94,7 +94,7 @@ def _find_comment_end(text: Bytes, start: int, end: int) -> int:
 
 
 @compiled
-def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, values: Numbers) -> tuple[int, bool]:
+def strip_tags(text: Bytes, start: int, end: int, out: Bytes, tables: Tables) -> tuple[int, bool]:
     """Write text[start:end] to `out` without comments and tags. Return its length there.
 
     Also return whether more text after `end` could change the result, because something was not closed. Tags that are
@@ -147,7 +147,7 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
         if length > 0 and close == end:
             tag_end_missing = True
         elif length > 0 and text[close] == 62:
-            value = find(keys, values, key)
+            value = find(tables.keys, tables.values, key)
             if value == ABSENT:
                 after, written = read_unknown_tag(text, i, close, end, name, length, key, out, o, unknown)
                 if after > i:
@@ -173,7 +173,9 @@ def strip_tags(text: Bytes, start: int, end: int, out: Bytes, keys: Numbers, val
                 i += 1
                 continue
             if kind == _FORMULA:
-                written = write_formula(text, close + 1, found, out, o, found + length + 3 - i, keys, values)
+                written = write_formula(
+                    text, close + 1, found, out, o, found + length + 3 - i, tables.keys, tables.values
+                )
                 o = write_hole(text, close + 1, found, out, o) if written < 0 else written
             else:
                 out[o] = SPLIT if kind == _LITERAL_BLOCK else GONE

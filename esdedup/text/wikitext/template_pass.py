@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled, constant
-from esdedup.text.wikitext.lookup import TEMPLATE, TEMPLATES, Numbers, folded_key
+from esdedup.text.wikitext.lookup import TEMPLATE, TEMPLATES, Numbers, Tables, folded_key
 from esdedup.text.wikitext.marks import GONE, LATE, write_hole
 from esdedup.text.wikitext.templates.program import fill, read_arguments
 from esdedup.text.words import ABSENT, find
@@ -33,32 +33,22 @@ def growth(text: Bytes, start: int, end: int) -> int:
 
 
 @compiled
-def _program(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers, letters: Numbers) -> int:
+def _program(text: Bytes, start: int, end: int, tables: Tables) -> int:
     """Return the program of the template with the name text[start:end], or `ABSENT`. The program of `lang-*` serves
     every name that begins with `lang-`.
     """
-    found = find(keys, values, folded_key(text, start, end, TEMPLATE, letters))
+    found = find(tables.keys, tables.values, folded_key(text, start, end, TEMPLATE, tables.letters))
     if found != ABSENT:
         return found
     for i in range(end - 1, start, -1):
         if text[i] == 45:
-            return find(keys, values, folded_key(text, start, i + 1, TEMPLATES, letters))
+            return find(tables.keys, tables.values, folded_key(text, start, i + 1, TEMPLATES, tables.letters))
     return ABSENT
 
 
 @compiled
 def _shown(
-    text: Bytes,
-    start: int,
-    end: int,
-    at: int,
-    room: int,
-    keys: Numbers,
-    values: Numbers,
-    letters: Numbers,
-    code: Numbers,
-    arguments: Numbers,
-    spare: Bytes,
+    text: Bytes, start: int, end: int, at: int, room: int, tables: Tables, arguments: Numbers, spare: Bytes
 ) -> int:
     """Write what a reader sees of the template with the content text[start:end] to text[at:], in at most `room` bytes.
     Return its end.
@@ -66,12 +56,12 @@ def _shown(
     name = start
     while name < end and text[name] != 124 and text[name] != 58:
         name += 1
-    program = _program(text, start, name, keys, values, letters)
+    program = _program(text, start, name, tables)
     if program == ABSENT:
         sure = at > 0 and text[at - 1] >= 48 and text[at - 1] <= 57 and _is_number(text, name, end)
         return write_hole(text, start, end, text, at, sure)
-    count = read_arguments(text, name + 1, end, letters, arguments) if name < end else 0
-    written = fill(code, program, text, letters, count, arguments, spare, room)
+    count = read_arguments(text, name + 1, end, tables.letters, arguments) if name < end else 0
+    written = fill(tables.code, program, text, tables.letters, count, arguments, spare, room)
     if written < 0:
         return write_hole(text, start, end, text, at, True)
     if written == 0:
@@ -112,10 +102,7 @@ def strip_templates(
     places: Numbers,
     counts: Numbers,
     depths: Numbers,
-    keys: Numbers,
-    values: Numbers,
-    letters: Numbers,
-    code: Numbers,
+    tables: Tables,
     arguments: Numbers,
     spare: Bytes,
 ) -> tuple[int, bool]:
@@ -162,7 +149,7 @@ def strip_templates(
                     o = write_hole(text, content, o, text, begin)
                 else:
                     room = o + closed - begin + GROWTH
-                    o = _shown(text, content, o, begin, room, keys, values, letters, code, arguments, spare)
+                    o = _shown(text, content, o, begin, room, tables, arguments, spare)
                 if counts[top - 1] < 2:
                     top -= 1
                     if top > 0:

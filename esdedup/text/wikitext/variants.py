@@ -11,11 +11,10 @@ import numpy as np
 
 from esdedup.columns.hashing import Bytes
 from esdedup.columns.kernels import compiled, constant
-from esdedup.text.wikitext import lookup
-from esdedup.text.wikitext.lookup import VARIANT, Numbers, folded_key
+from esdedup.text.wikitext.lookup import VARIANT, Numbers, Tables, folded_key, tables_of
 from esdedup.text.wikitext.marks import GONE, write_hole
 from esdedup.text.wikitext.rules import Names
-from esdedup.text.words import ABSENT, LETTERS, find
+from esdedup.text.words import ABSENT, find
 
 _LONGEST = constant(16)  # of the code of a variant, in bytes
 
@@ -23,7 +22,7 @@ _TEXT, _NOTHING, _HOLE = constant(0), constant(1), constant(2)
 
 
 @compiled
-def _flag(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers, letters: Numbers) -> int:
+def _flag(text: Bytes, start: int, end: int, tables: Tables) -> int:
     """Return what the flag text[start:end] means for what is shown, or -1 if it is none."""
     while start < end and text[start] == 32:
         start += 1
@@ -39,11 +38,12 @@ def _flag(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers, let
             return _TEXT
     if end == start or end - start > _LONGEST:
         return -1
-    return _TEXT if find(keys, values, folded_key(text, start, end, VARIANT, letters)) != ABSENT else -1
+    key = folded_key(text, start, end, VARIANT, tables.letters)
+    return _TEXT if find(tables.keys, tables.values, key) != ABSENT else -1
 
 
 @compiled
-def _code(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers, letters: Numbers) -> tuple[int, int]:
+def _code(text: Bytes, start: int, end: int, tables: Tables) -> tuple[int, int]:
     """Return the rank of the variant for which text[start:end] begins with a text, as in `zh-cn:`, and where that
     begins; (-1, start) if it does not.
     """
@@ -52,14 +52,12 @@ def _code(text: Bytes, start: int, end: int, keys: Numbers, values: Numbers, let
         colon += 1
     if colon == end or text[colon] != 58:
         return -1, start
-    found = find(keys, values, folded_key(text, start, colon, VARIANT, letters))
+    found = find(tables.keys, tables.values, folded_key(text, start, colon, VARIANT, tables.letters))
     return (found, colon + 1) if found != ABSENT else (-1, start)
 
 
 @compiled
-def _chosen(
-    text: Bytes, start: int, end: int, keys: Numbers, values: Numbers, letters: Numbers
-) -> tuple[int, int, int]:
+def _chosen(text: Bytes, start: int, end: int, tables: Tables) -> tuple[int, int, int]:
     """Return what is shown of the content text[start:end] of `-{…}-`: its kind, and where it begins and ends."""
     shows = _TEXT
     bar, last = start, start
@@ -69,7 +67,7 @@ def _chosen(
         valid = True
         for i in range(start, bar + 1):
             if i == bar or text[i] == 59:
-                flag = _flag(text, last, i, keys, values, letters)
+                flag = _flag(text, last, i, tables)
                 valid = valid and (flag >= 0 or last == i)
                 shows = max(shows, flag)
                 last = i + 1
@@ -87,7 +85,7 @@ def _chosen(
         ):
             arrow += 1
         at = arrow + 2 if arrow < end and text[arrow] == 61 else begin
-        rank, value = _code(text, at, end, keys, values, letters)
+        rank, value = _code(text, at, end, tables)
         if rank < 0 and first:
             break  # no rules
         stop = value
@@ -96,7 +94,7 @@ def _chosen(
                 following = stop + 1
                 while following < end and (text[following] == 32 or text[following] == 10):
                     following += 1
-                after, _ = _code(text, following, end, keys, values, letters)
+                after, _ = _code(text, following, end, tables)
                 if after >= 0 or following == end:
                     break
                 arrow = following
@@ -117,21 +115,14 @@ def _chosen(
 
 @compiled
 def strip_variants(
-    text: Bytes,
-    start: int,
-    length: int,
-    places: Numbers,
-    braces: Numbers,
-    keys: Numbers,
-    values: Numbers,
-    letters: Numbers,
+    text: Bytes, start: int, length: int, places: Numbers, braces: Numbers, tables: Tables
 ) -> tuple[int, bool]:
     """Replace closed `-{…}-` in text[start:start + length] by one variant, in place. Return the new length, and whether
     one is open at the end, which is text.
 
     `places` and `braces` are a stack: where they open, and how many `{{` were open there.
     """
-    if find(keys, values, VARIANT) == ABSENT:
+    if find(tables.keys, tables.values, VARIANT) == ABSENT:
         return length, False
     top, depth = 0, 0
     o, i = start, start
@@ -158,7 +149,7 @@ def strip_variants(
             top -= 1
             depth = braces[top]
             place = places[top]
-            shows, first, last = _chosen(text, place + 2, o, keys, values, letters)
+            shows, first, last = _chosen(text, place + 2, o, tables)
             if shows == _HOLE:
                 o = write_hole(text, first, last, text, place)
             elif shows == _NOTHING or first == last:
@@ -187,7 +178,7 @@ def shown_variants(text: str, names: Names) -> str:
         return text
     data = np.frombuffer(text.encode("utf-8", "replace"), np.uint8).copy()
     stack = np.empty((2, data.size), np.int64)
-    length, _ = strip_variants(data, 0, data.size, stack[0], stack[1], *lookup.table(names, {}, {}), LETTERS)
+    length, _ = strip_variants(data, 0, data.size, stack[0], stack[1], tables_of(names, {}, stack[0], {}))
     # what the fast path marks is here markup that the parser reads as the same
     shown = re.sub(rb"\x01[\x80-\xbf]{2}", "{{…}}".encode(), data[:length].tobytes())
     return shown.replace(bytes([GONE]), b"<nowiki/>").decode("utf-8", "replace")

@@ -141,6 +141,7 @@ def test_fresh_spares_what_others_keep_in_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("after", few([0, 3], 1))
+@pytest.mark.full
 def test_a_large_scan_goes_on_where_it_was_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int, address: str, run: RunJob
 ) -> None:

@@ -149,6 +149,7 @@ def test_a_damaged_source_keeps_what_stood_before(tmp_path: Path, run: RunJob, s
     assert summary["skipped"]["damaged_source"] == 1
 
 
+@pytest.mark.full
 def test_a_killed_run_is_finished_by_the_same_command(tmp_path: Path) -> None:
     pages = {f"Page {n}": [("2001", corpus(n, 40))] for n in range(300)}
     wiki = tmp_path / "wiki.xml.bz2"

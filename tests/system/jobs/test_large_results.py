@@ -9,6 +9,7 @@ import pytest
 import esdedup
 from tests.support.elastic_proxy import Proxy, forward
 from tests.support.records import records, table
+from tests.support.stores import KINDS
 from tests.system.robustness.on_a_server import Bytes, results
 
 PART = "esdedup.columns.database._ROW_BYTES"
@@ -30,7 +31,7 @@ def whole(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Bytes:
     return found
 
 
-@pytest.mark.parametrize("place", ["a file", "a server"])
+@pytest.mark.parametrize("place", KINDS)
 def test_results_in_parts_are_the_same(
     place: str,
     source: Path,
@@ -40,7 +41,7 @@ def test_results_in_parts_are_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     store = str(tmp_path / "s.duckdb")
-    if place == "a server":
+    if place == "server":
         store = f"{request.getfixturevalue('elastic_url')}/{request.getfixturevalue('elastic_prefix')}"
     esdedup.index(source, store=store, unit="record", min_chars=0)
     monkeypatch.setattr(PART, 2**24)

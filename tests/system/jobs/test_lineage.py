@@ -218,6 +218,7 @@ def test_pairs_that_were_not_compared(tmp_path: Path, run: RunJob, stores: Store
     assert {(one["jaccard"], one["edits"]) for one in edited_ones} == {(None, None)}
 
 
+@pytest.mark.full
 def test_one_text_on_very_many_pages(tmp_path: Path) -> None:
     text = sentence(random.Random(5), 30)
     pages: dict[str, list[Saved]] = {f"P{number}": [(moment(number), "Ann", [text])] for number in range(6_000)}

@@ -42,6 +42,7 @@ def test_on_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert esdedup.plan(source, schemes="10x4", limit=50, **RECORDS)["sample"]["texts"] <= 50
 
 
+@pytest.mark.full
 def test_a_folder_is_read_as_one_source_would_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit is one of each file; a forecast needs two sizes of all of them."""
     monkeypatch.setattr(trials, "TRIAL", 400)

@@ -184,6 +184,7 @@ def test_what_is_lost_of_a_scan_is_read_again(
         job.check("scan", store, tmp_path)
 
 
+@pytest.mark.full
 def test_lost_shards_are_no_small_counts(elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path) -> None:
     with Proxy(elastic_url) as proxy:
         store = f"{proxy.url}/{elastic_prefix}"
@@ -196,6 +197,7 @@ def test_lost_shards_are_no_small_counts(elastic_url: str, elastic_prefix: str, 
             job.check(verb, store, tmp_path / verb)
 
 
+@pytest.mark.full
 def test_long_answers_come_in_smaller_pages(
     elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

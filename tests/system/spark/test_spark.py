@@ -163,6 +163,7 @@ def marks(folder: Path) -> dict[str, int]:
     return {}
 
 
+@pytest.mark.full
 def test_a_lost_driver_is_continued(has_spark: None, tmp_path: Path, source: Path, expected: Path) -> None:
     """The same command again does not repeat what is done."""
     asked = command(
@@ -197,6 +198,7 @@ def test_a_lost_driver_is_continued(has_spark: None, tmp_path: Path, source: Pat
     assert not folder.exists()
 
 
+@pytest.mark.full
 def test_dedupe_against_and_contained(running: Any, spark_cluster: Cluster, tmp_path: Path, source: Path) -> None:
     reference = rows(tmp_path / "old.tsv", corpus(5, 900)[::3])
     made: dict[str, dict[str, bytes]] = {}
@@ -311,6 +313,7 @@ if FULL:
         spark_cluster.add_worker()
 
 
+@pytest.mark.full
 def test_a_session_of_the_caller_is_used(running: Any, tmp_path: Path, source: Path, expected: Path) -> None:
     esdedup.run(source, out=tmp_path / "out", engine=running, **RECORDS)
     assert written(tmp_path / "out") == written(expected)

@@ -314,6 +314,7 @@ def test_exports(one_site: Site, collections: Get) -> None:
     assert any(b"=HYPERLINK" in line for line in lines)
 
 
+@pytest.mark.usefixtures("elastic_url")
 def test_both_stores_say_the_same(sites: Any, collections: Get) -> None:
     one, two = sites("embedded"), sites("server")
     ids = [whole["id"] for whole in files(collections("embedded"))]

@@ -116,6 +116,7 @@ words = st.lists(
 ).map(" ".join)
 
 
+@pytest.mark.usefixtures("elastic_url")
 @BOUNDED
 @example(body={"text": SCRIPT})
 @example(body={"text": "a" * 20_001})
