@@ -34,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 LONGEST = ("test_spark.py", "test_real_data.py", "test_history.py", "test_killed.py", "test_server_nodes_lost.py")
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # a worker takes one group after another: the longest first, so that none is left alone with one
     items.sort(key=lambda item: (not _is_of_a_server(item), item.path.name not in LONGEST))
@@ -44,7 +45,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if _is_of_a_server(item):
             item.add_marker("server")
         # one worker, and so one node, does all that is about servers; of the rest, a worker does whole files
-        item.add_marker(pytest.mark.xdist_group("server" if item.get_closest_marker("server") else str(item.path)))
+        whole = f"{item.path.parent.name}-{item.path.stem}"
+        item.add_marker(pytest.mark.xdist_group("server" if item.get_closest_marker("server") else whole))
     if not FULL:
         config.hook.pytest_deselected(items=[item for item in items if _is_full(item)])
         items[:] = [item for item in items if not _is_full(item)]
