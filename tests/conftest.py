@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.support.elastic import elastic_prefix, elastic_url, short_lived, three_nodes  # noqa: F401 (fixtures)
 from tests.support.full import FULL
@@ -31,22 +34,31 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "both_stores: tried on a server too in every run, not only in a full one")
 
 
+ABOUT_SERVERS = re.compile(r"test_server_|on_a_server|[\[-]server\b|kibana|elastic|test_real_data|both_stores")
 LONGEST = ("test_spark.py", "test_real_data.py", "test_history.py", "test_killed.py", "test_server_nodes_lost.py")
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
+class Groups(LoadScopeScheduling):  # type: ignore[misc]  # which has no types
+    """A worker does whole files. One worker, and so one node of Elasticsearch, does all that is about servers."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "servers" if ABOUT_SERVERS.search(nodeid) else nodeid.partition("::")[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups | None:
+    return Groups(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # a worker takes one group after another: the longest first, so that none is left alone with one
-    items.sort(key=lambda item: (not _is_of_a_server(item), item.path.name not in LONGEST))
+    items.sort(key=lambda item: (ABOUT_SERVERS.search(item.nodeid) is None, item.path.name not in LONGEST))
     without = [item.nodeid for item in items if _has_no_cases(item)]
     if without:
         raise pytest.UsageError(f"no cases to run with: {', '.join(without)}")
     for item in items:
         if _is_of_a_server(item):
             item.add_marker("server")
-        # one worker, and so one node, does all that is about servers; of the rest, a worker does whole files
-        whole = f"{item.path.parent.name}-{item.path.stem}"
-        item.add_marker(pytest.mark.xdist_group("server" if item.get_closest_marker("server") else whole))
     if not FULL:
         config.hook.pytest_deselected(items=[item for item in items if _is_full(item)])
         items[:] = [item for item in items if not _is_full(item)]
