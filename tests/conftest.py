@@ -42,7 +42,11 @@ class Groups(LoadScopeScheduling):  # type: ignore[misc]  # which has no types
     """A worker does whole files. One worker, and so one node of Elasticsearch, does all that is about servers."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "servers" if ABOUT_SERVERS.search(nodeid) else nodeid.partition("::")[0]
+        return "servers" if _is_about_servers(nodeid) else nodeid.partition("::")[0]
+
+
+def _is_about_servers(nodeid: str) -> bool:
+    return ABOUT_SERVERS.search(nodeid) is not None and "/spark/" not in nodeid
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -52,7 +56,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Groups | Non
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     # a worker takes one group after another: the longest first, so that none is left alone with one
-    items.sort(key=lambda item: (ABOUT_SERVERS.search(item.nodeid) is None, item.path.name not in LONGEST))
+    items.sort(key=lambda item: (not _is_about_servers(item.nodeid), item.path.name not in LONGEST))
     without = [item.nodeid for item in items if _has_no_cases(item)]
     if without:
         raise pytest.UsageError(f"no cases to run with: {', '.join(without)}")

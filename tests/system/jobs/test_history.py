@@ -20,7 +20,7 @@ from tests.support.corpus import edited, sentence, template
 from tests.support.full import FULL
 from tests.support.stores import Stores
 
-STEPS, STEPS_A_HISTORY = (400, 20) if FULL else (12, 12)
+STEPS, STEPS_A_HISTORY = (400, 20) if FULL else (8, 8)
 
 
 def pool() -> list[str]:

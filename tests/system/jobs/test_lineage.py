@@ -131,7 +131,6 @@ def test_a_tree_grows(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     assert grown == whole
 
 
-@pytest.mark.both_stores
 def test_pages_that_change_keep_their_trees(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     pages, parents = planted(30, 5)
     options: Any = {"revisions": "all", "jaccard": 0.6, "rows": 2, "bands": 20, "source_name": "wiki"}

@@ -234,7 +234,6 @@ def test_an_id_that_two_sources_share_across(tmp_path: Path, run: RunJob) -> Non
     assert (done["counts"]["documents"], done["renamed"]) == (4, 2)
 
 
-@pytest.mark.both_stores
 def test_two_ways_of_naming_are_not_mixed(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     one, two = rows(tmp_path / "a.jsonl", 1, 2), rows(tmp_path / "b.jsonl", 3, 4)
     new = rows(tmp_path / "c.jsonl", 1, 5, first=7)

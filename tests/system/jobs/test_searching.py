@@ -355,6 +355,7 @@ def test_it_follows_what_is_added_and_removed(searched: Path, tmp_path: Path) ->
     assert finds(searched)
 
 
+@pytest.mark.full
 def test_many_small_additions_are_joined(searched: Path, tmp_path: Path) -> None:
     source = random.Random(9)
     for number in range(20):

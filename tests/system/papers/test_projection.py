@@ -232,6 +232,7 @@ def some_vectors(texts: list[str]) -> dict[str, list[float]]:
     return {word: random_numbers.normal(size=48).astype(np.float32).tolist() for word in sorted(named)}
 
 
+@pytest.mark.full
 def test_vectors_of_a_file(tmp_path: Path) -> None:
     texts = [*corpus(7, 200), "Zzyzx qqq."]
     vectors = some_vectors(texts[:-1])

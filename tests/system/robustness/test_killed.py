@@ -110,7 +110,7 @@ def files(folder: Path, verb: str) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("verb", few(COMMANDS, 2, 3))
+@pytest.mark.parametrize("verb", few(COMMANDS, 3))
 def test_the_same_command_finishes(tmp_path: Path, verb: str) -> None:
     begun = prepare(tmp_path / "begun", verb)
     whole = tmp_path / "whole"

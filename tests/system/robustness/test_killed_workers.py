@@ -94,6 +94,7 @@ HALF = "from tests.system.robustness.half_answer import die_in_the_middle_of_an_
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.full
 def test_half_an_answer_of_a_killed_worker_is_not_waited_for(undisturbed: Path, tmp_path: Path) -> None:
     source = undisturbed / "a.tsv"
     command = ("run", source, "--out", tmp_path / "out", "--unit", "record", "--workers", "2")

@@ -188,6 +188,7 @@ def test_a_deleted_document_is_made_again(
 
 
 @pytest.mark.parametrize("kind", few(["documents", "sentences"], 1))
+@pytest.mark.full
 def test_one_index_of_an_older_copy(
     kind: str, client: Elasticsearch, elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path
 ) -> None:

@@ -174,6 +174,7 @@ def test_nothing_is_repaired_under_a_writer(site: Site, job: Job, tmp_path: Path
     assert results(store, tmp_path / "out") == job.expected["scan"]
 
 
+@pytest.mark.full
 def test_a_part_of_a_run_meets_an_updated_sentence(site: Site, job: Job) -> None:
     store = f"{site.url}/{site.prefix}"
     for verb in ("index", "scan"):

@@ -91,6 +91,7 @@ def test_every_kind_of_request_may_fail_in_every_way(
         assert job.questions(store) == job.expected["questions"]
 
 
+@pytest.mark.full
 def test_silence(
     elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

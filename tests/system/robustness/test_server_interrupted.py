@@ -149,6 +149,7 @@ def test_a_new_generation_broken_off(
         job.check("index", store, tmp_path)
 
 
+@pytest.mark.full
 def test_another_job_leaves_nothing_of_a_generation_that_was_broken_off(
     client: Elasticsearch, elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path
 ) -> None:

@@ -68,6 +68,7 @@ def test_few_large_documents_are_many_slices(
     assert (tmp_path / "out" / "clusters.jsonl").read_bytes() == (tmp_path / "whole" / "clusters.jsonl").read_bytes()
 
 
+@pytest.mark.full
 def test_many_copies_come_in_pages(
     tmp_path: Path, store: str, held: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -129,6 +129,7 @@ def test_documents_that_the_server_refuses_are_kept_and_told_of(
         assert found == set((tmp_path / "out" / "clusters.txt").read_text("utf-8").split())
 
 
+@pytest.mark.full
 def test_what_was_dropped_meanwhile_does_not_come_back(
     client: Elasticsearch, elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path
 ) -> None:

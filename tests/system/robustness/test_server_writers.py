@@ -177,6 +177,7 @@ def test_a_writer_elsewhere_is_alive_as_long_as_it_renews(
     job.check("scan", store, tmp_path)
 
 
+@pytest.mark.full
 def test_a_dead_writer_elsewhere_is_waited_for_and_then_not(
     elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -68,7 +68,6 @@ SCANS: list[dict[str, Any]] = [
     partitions=st.sampled_from([1, 7, 200]), adaptive=st.booleans(), unit=st.sampled_from(["sentence", "record"]),
 )  # fmt: skip
 @example(seed=2, hot=30, scan={}, groups=30, stale=2, budget=2**22, partitions=9, adaptive=False, unit="record")
-@example(seed=3, hot=9, scan=SCANS[2], groups=20, stale=0, budget=2**22, partitions=7, adaptive=True, unit="sentence")
 def test_pairs_are_those_of_the_local_engine(
     running: Any, spark_cluster: Cluster, seed: int, hot: int, scan: dict[str, Any], groups: int, stale: int,
     budget: int, partitions: int, adaptive: bool, unit: str,
@@ -261,6 +260,7 @@ def test_a_store_on_a_server_is_read_by_the_workers(
     assert written(tmp_path / "out") == written(tmp_path / "local")
 
 
+@pytest.mark.full
 def test_properties_of_spark_are_kept(has_spark: None, tmp_path: Path) -> None:
     """What `spark-defaults.conf` sets is not replaced, and goes together with what esdedup adds."""
     (tmp_path / "spark-defaults.conf").write_text(
