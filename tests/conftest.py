@@ -34,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "both_stores: tried on a server too in every run, not only in a full one")
 
 
-ABOUT_SERVERS = re.compile(r"test_server_|on_a_server|[\[-]server\b|kibana|elastic|test_real_data|both_stores")
+ABOUT_SERVERS = re.compile(r"test_server_|on_a_server|[\[-]server\b|/kibana/|elastic_proxy|test_real_data|both_stores")
 LONGEST = ("test_spark.py", "test_real_data.py", "test_history.py", "test_killed.py", "test_server_nodes_lost.py")
 
 

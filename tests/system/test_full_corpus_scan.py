@@ -89,6 +89,7 @@ def test_every_call_is_a_new_generation(tmp_path: Path, elastic_url: str, elasti
     ]  # fmt: skip
 
 
+@pytest.mark.full
 def test_a_file_holds_one_generation(tmp_path: Path) -> None:
     out = tmp_path / "some where"
     for letter in "ab":
@@ -198,6 +199,7 @@ def test_wrong_use(tmp_path: Path, arguments: list[str]) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.full
 def test_what_fails_leaves_the_latest_alone(tmp_path: Path) -> None:
     out, good = tmp_path / "found", source(tmp_path, "a")
     told(scan(tmp_path, "s.duckdb", good, *SIGNED))

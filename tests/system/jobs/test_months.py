@@ -97,6 +97,7 @@ def test_parts_that_overlap_are_not_written_again(tmp_path: Path) -> None:
     assert esdedup.dedupe(two, out=tmp_path / "out", fresh=True)["documents"] == 1
 
 
+@pytest.mark.full
 def test_two_wikis_in_one_store(tmp_path: Path, run: RunJob, stores: Stores) -> None:
     one, two = part(tmp_path / "a.xml", "xwiki", first_month(4)), part(tmp_path / "b.xml", "ywiki", first_month(4))
     run(one, two, out=tmp_path / "once")
@@ -208,6 +209,7 @@ def test_tables_that_are_added_replace_no_rows(tmp_path: Path, run: RunJob, stor
     assert (done["new"], done["replaced"], done["unchanged"]) == (0, 20, 25)
 
 
+@pytest.mark.full
 def test_shards_that_are_cut_anew(
     tmp_path: Path, stores: Stores, run: RunJob, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -114,6 +114,7 @@ def test_deleted_sentences_are_counted_and_come_back(
     job.check("scan", store, tmp_path / "out")
 
 
+@pytest.mark.full
 def test_only_what_was_written_since_is_read(
     client: Elasticsearch, store: str, elastic_prefix: str, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:

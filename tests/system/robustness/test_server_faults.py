@@ -109,6 +109,7 @@ def test_silence(
         assert proxy.done["silence"] + proxy.done["next_way"] >= 8
 
 
+@pytest.mark.full
 def test_items_are_turned_away(elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path) -> None:
     with Proxy(elastic_url) as proxy:
         store = f"{proxy.url}/{elastic_prefix}"
@@ -224,6 +225,7 @@ SCAN = (
 )
 
 
+@pytest.mark.full
 def test_an_answer_of_a_gigabyte(elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path) -> None:
     with Proxy(elastic_url) as proxy:
         store = f"{proxy.url}/{elastic_prefix}"

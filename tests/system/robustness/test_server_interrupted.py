@@ -120,7 +120,6 @@ MOMENTS: dict[str, Callable[[Request], bool]] = {
             ("the old one is deleted", reset_after),
             ("the job is over", answer(503)),
         ],
-        1,
         3,
     ),
 )

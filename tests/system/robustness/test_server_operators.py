@@ -39,7 +39,7 @@ def site(elastic_url: str, job: Job, scanned: list[Site]) -> Iterator[Site]:
                 client.indices.delete(index=index)
 
 
-USUAL = [place for place, action in enumerate(ACTIONS) if action.line is not None or place % 5 == 0]
+USUAL = [place for place, action in enumerate(ACTIONS) if action.line is not None or place % 10 == 0]
 
 
 @pytest.mark.parametrize("action", few(ACTIONS, *USUAL), ids=[action.name for action in ACTIONS])

@@ -246,6 +246,7 @@ def test_sources_are_read_by_the_workers(
     assert all(cost["task_seconds"] > 0 and cost["peak_memory_mb"] > 50 for cost in costs.values())
 
 
+@pytest.mark.full
 def test_a_store_on_a_server_is_read_by_the_workers(
     running: Any, spark_cluster: Cluster, elastic_url: str, elastic_prefix: str, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -146,7 +146,6 @@ def test_what_was_typed_is_there_again_after_a_look_at_something_else(page: Page
     expect(matches(page).first).to_contain_text("<script>alert(1)</script>")
 
 
-@pytest.mark.both_stores
 def test_clusters_are_filtered_sorted_and_paged_in_the_address(page: Page, site: Site) -> None:
     page.goto("/clusters")
     heads = page.locator(".heads .head")

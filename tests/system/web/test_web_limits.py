@@ -38,7 +38,6 @@ def some_of_each_kind(site: Site) -> list[dict[str, Any]]:
     return [cluster for alike in found.values() for cluster in alike[:2]]
 
 
-@pytest.mark.both_stores
 def test_a_large_cluster_is_shown_by_what_stands_for_it(small: Site) -> None:
     seen = set()
     for cluster in some_of_each_kind(small):
