@@ -46,6 +46,10 @@ _PLAIN_SECONDS = 0.7
 """Kernels are run by Python for so long in all, in processor time: how busy the machine is makes no difference."""
 _LITTLE = 800
 """The most values that a function gets which Python runs for the first time."""
+_TELLING = 100
+"""So many values say how long a function takes for each; fewer say how long it takes to call it."""
+_GROWTH = 20
+"""So many times more values than before it may get: for more, the time of each may be another."""
 _one_at_a_time = threading.RLock()
 
 
@@ -122,6 +126,7 @@ class _Kernel(Generic[P, R]):
         self._made: Any = None
         self._plain: Any = None
         self._seconds_each = _PLAIN_SECONDS / 4 / _LITTLE  # until it is known
+        self._most = _LITTLE
         _KERNELS[function] = self
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
@@ -134,7 +139,8 @@ class _Kernel(Generic[P, R]):
         """Whether Python runs the function itself in no time: for a few texts, that takes less time than to import
         numba, and much less than to compile.
         """
-        return _spent[0] < _PLAIN_SECONDS and size * self._seconds_each <= _PLAIN_SECONDS / 4
+        known = size <= _GROWTH * self._most
+        return known and _spent[0] < _PLAIN_SECONDS and size * self._seconds_each <= _PLAIN_SECONDS / 4
 
     def _run_plain(self, size: int, *arguments: P.args, **named: P.kwargs) -> R:
         begun = time.thread_time()
@@ -143,7 +149,8 @@ class _Kernel(Generic[P, R]):
             result = cast(R, _narrow(function(*given, **{name: _wide(each) for name, each in named.items()})))
         seconds = time.thread_time() - begun
         _spent[0] += seconds
-        self._seconds_each = seconds / max(size, _LITTLE)
+        if size >= _TELLING:
+            self._seconds_each, self._most = seconds / size, max(self._most, size)
         return result
 
     def plain(self) -> Any:
