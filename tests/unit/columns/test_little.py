@@ -6,8 +6,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pytest
 
 from esdedup.columns import kernels
+
+
+@pytest.fixture(autouse=True)
+def nothing_spent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "_spent", [0.0])
 
 
 def plus_one(values: npt.NDArray[np.int64]) -> int:
