@@ -46,6 +46,7 @@ class Groups(LoadScopeScheduling):  # type: ignore[misc]  # which has no types
 
 
 def _is_about_servers(nodeid: str) -> bool:
+    """Like `_is_of_a_server`, by the name alone: the process that gives out tests has nothing else of them."""
     return ABOUT_SERVERS.search(nodeid) is not None and "/spark/" not in nodeid
 
 
@@ -64,8 +65,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if _is_of_a_server(item):
             item.add_marker("server")
     if not FULL:
-        config.hook.pytest_deselected(items=[item for item in items if _is_full(item)])
-        items[:] = [item for item in items if not _is_full(item)]
+        left_out = {item: _is_full(item) for item in items}
+        config.hook.pytest_deselected(items=[item for item in items if left_out[item]])
+        items[:] = [item for item in items if not left_out[item]]
 
 
 def _is_full(item: pytest.Item) -> bool:

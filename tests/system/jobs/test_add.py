@@ -11,7 +11,6 @@ import esdedup
 from esdedup.engines.local.group_scan import GroupScan
 from esdedup.errors import SourceError, StoreError, StoreSourcesError
 from esdedup.store.registry import address_of
-from tests.support.full import few
 from tests.support.killed import KilledError
 from tests.support.records import records, table
 from tests.support.stores import RunJob, Stores
@@ -140,7 +139,7 @@ def test_fresh_spares_what_others_keep_in_the_file(tmp_path: Path) -> None:
         esdedup.index(source, store=tmp_path / "s.duckdb", fresh=True, **RECORDS)
 
 
-@pytest.mark.parametrize("after", few([0, 3], 1))
+@pytest.mark.parametrize("after", [0, 3])
 @pytest.mark.full
 def test_a_large_scan_goes_on_where_it_was_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int, address: str, run: RunJob

@@ -13,7 +13,7 @@ from esdedup.errors import EsdedupError, StoreError, UsageError
 from esdedup.jobs import trials
 from tests.support.commands import esdedup as command
 from tests.support.corpus import true_pairs
-from tests.support.full import FULL, few
+from tests.support.full import FULL
 from tests.support.records import RECORDS, records, table
 from tests.support.stores import Stores
 
@@ -68,13 +68,8 @@ def test_on_a_store(tmp_path: Path, address: str) -> None:
     assert some.to_dict() == again.to_dict() | {key: some[key] for key in ("schemes", "exact")}
 
 
-@pytest.mark.parametrize("stores", few(["embedded", "server"], 1), indirect=True)
-@pytest.mark.both_stores
 @pytest.mark.full
-def test_a_forecast_for_each_store(
-    tmp_path: Path, address: str, stores: Stores, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(trials, "TRIAL", 100)  # the first trial is the largest
+def test_a_forecast_for_each_store(tmp_path: Path, address: str, stores: Stores) -> None:
     rows = records(93, 600)
     esdedup.index(table(tmp_path / "a.tsv", rows), store=address, **RECORDS)
     reading = {"format": "tsv", "header": False, "text_column": "2"}  # which does not concern texts of a store
