@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn
@@ -16,21 +17,26 @@ INTERRUPTED = 130
 
 INTERRUPTED_WORDS = "interrupted; run the same command again to finish"
 
-_A_MOMENT = 0.05  # seconds, so that C code can finish its call
+_A_MOMENT = 0.1  # seconds, so that C code can finish its call
 _LONGEST = 15.0  # seconds that a person waits for what is being cleaned up
 
 
 def interruptible(run: Callable[[], object]) -> NoReturn:
     """Call `run`, which ends with `SystemExit`, so that Ctrl-C is neither lost nor crashes the interpreter's exit.
 
-    An exception raised while C calls Python is lost, for example when the compiler reads its cache. Therefore it is
-    raised again a moment later. If a thread is compiling, the interpreter cannot shut down cleanly: the process then
-    exits at once, after all cleanup is done. If that takes long, because a server does not answer, it is left undone,
-    as if the process had been killed.
+    An exception raised in `__del__`, or while C calls Python, is lost, for example when the compiler reads its cache.
+    Therefore it is raised again as long as nothing handles it. If a thread is compiling, the interpreter cannot shut
+    down cleanly: the process then exits at once, after all cleanup is done. If that takes long, because a server does
+    not answer, it is left undone, as if the process had been killed.
     """
     came = threading.Event()
 
-    def leave() -> None:
+    def watch() -> None:
+        for _ in range(round(_LONGEST / _A_MOMENT)):
+            time.sleep(_A_MOMENT)
+            handled = sys._current_exceptions().get(threading.main_thread().ident or 0)
+            if handled is None or handled == (None, None, None):  # Python 3.11 has three; else it is cleaning up
+                os.kill(os.getpid(), signal.SIGINT)
         with suppress(OSError, ValueError):
             sys.stderr.write(f"esdedup: {INTERRUPTED_WORDS}\n")
             sys.stderr.flush()
@@ -38,23 +44,17 @@ def interruptible(run: Callable[[], object]) -> NoReturn:
 
     def interrupt(*_: object) -> NoReturn:
         if not came.is_set():
-            late = threading.Timer(_LONGEST, leave)
-            late.daemon = True
-            late.start()
+            threading.Thread(target=watch, daemon=True).start()
         came.set()
         # libraries log there what an interrupt has broken off in them, and elsewhere what nobody handles
         logging.root.disabled, logging.lastResort = True, logging.NullHandler()
         raise KeyboardInterrupt
 
-    def lost(what: Any) -> None:
-        if isinstance(what.exc_value, KeyboardInterrupt):
-            again = threading.Timer(_A_MOMENT, os.kill, (os.getpid(), signal.SIGINT))
-            again.daemon = True
-            again.start()
-        elif not came.is_set():  # half-finished objects report errors
+    def unraisable(what: Any) -> None:
+        if not came.is_set():  # half-finished objects report errors
             sys.__unraisablehook__(what)
 
-    sys.unraisablehook = lost
+    sys.unraisablehook = unraisable
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupt)
     try:
@@ -62,7 +62,8 @@ def interruptible(run: Callable[[], object]) -> NoReturn:
     except SystemExit as end:
         if end.code != INTERRUPTED:
             raise
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # the reader has gone
-            stream.flush()
-    os._exit(INTERRUPTED)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):  # the reader has gone
+                stream.flush()
+        os._exit(INTERRUPTED)  # while `end` holds what threads still use
+    raise AssertionError("the program ends with SystemExit")

@@ -89,7 +89,8 @@ def serve(
         sys.setswitchinterval(_SWITCH)
         gc.collect()
         gc.freeze()  # what is here now stays, and need not be looked through while visitors wait
-        with suppress(KeyboardInterrupt):  # uvicorn raises it again after it has stopped
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # uvicorn has its own, and sends it again after it has stopped
+        with suppress(KeyboardInterrupt):  # so it does with SIGTERM
             server.run([listening])
     finally:
         gc.unfreeze()

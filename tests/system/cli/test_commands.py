@@ -173,6 +173,32 @@ def test_an_interrupt_is_exit_code_130_and_the_same_command_finishes(tmp_path: P
     assert (tmp_path / "out" / "clusters.jsonl").exists()
 
 
+LOSING = """
+import os, signal, sys, time
+from esdedup.cli.interrupts import interruptible
+
+def run():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(30)
+    except KeyboardInterrupt:
+        pass  # as what is raised in __del__
+    try:
+        time.sleep(30)
+    except KeyboardInterrupt:
+        time.sleep(0.5)
+        print("cleaned up")
+        sys.exit(130)
+
+interruptible(run)
+"""
+
+
+def test_an_interrupt_that_a_library_loses_comes_again_but_not_into_what_cleans_up() -> None:
+    done = subprocess.run([sys.executable, "-c", LOSING], capture_output=True, text=True, timeout=20)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "cleaned up\n", "")
+
+
 def test_an_interrupt_while_the_database_reads_from_python(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
