@@ -15,10 +15,10 @@ from esdedup.columns.hashing import content_hashes
 from esdedup.errors import UsageError
 from esdedup.matching.verify.compare import diff_words
 from esdedup.output.aligned import align_cluster
+from esdedup.output.contents.meaning_answers import Tree, TreeMember
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.store import Store
 from esdedup.web.answers.shapes import (
-    Ancestry,
     ClusterHead,
     ClusterList,
     ClusterPage,
@@ -189,11 +189,8 @@ def _edges(store: Store, texts: Sequence[str]) -> list[Edge]:
     return found
 
 
-def _lineage(store: Store, identity: str) -> list[Ancestry]:
+def _lineage(store: Store, identity: str) -> list[TreeMember]:
     """Return the members of the cluster's tree of copies in order of time; empty if there is no tree."""
     for tree in store.results.trees(ClusterQuery(ids=(identity,))):
-        return [
-            {name: member[name] for name in Ancestry.__annotations__}  # type: ignore[misc]
-            for member in descended(tree)["members"]
-        ]
+        return Tree.of(descended(tree)).members
     return []

@@ -6,6 +6,9 @@ from typing import Any
 
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
+from esdedup.output.contents.comparisons import OverlapRow
+from esdedup.output.contents.meaning_answers import Contradiction, TreeMember
+
 Runs = list[tuple[str, str]]
 """Runs of words: `=` in both texts, `-` only in the text that was asked about, `+` only in the other."""
 
@@ -137,48 +140,6 @@ class Weakest(TypedDict):
     diff: Runs
 
 
-class Ancestry(TypedDict):
-    """A sentence in a tree of copies: where it came from, and how it was edited."""
-
-    id: str
-    title: str | None
-    timestamp: str | None
-    contributor: str | None
-    editor: str | None
-    parent: str | None
-    depth: int
-    edits: int | None
-    copied: bool | None
-
-
-class Value(TypedDict):
-    """One of the values that the sentences of a cluster give, and which sentences give it."""
-
-    value: str
-    count: int
-    first: str | None
-    last: str | None
-    sentences: list[Any]
-
-
-class Contradiction(TypedDict):
-    """Values of one slot of a cluster's frame that cannot all be right."""
-
-    cluster: str
-    frame: str
-    slot: str
-    type: str
-    fact: str
-    subject: str | None
-    change: str
-    why: str
-    values: list[Value]
-    majority: int | None
-    newest: int | None
-    difference: Any
-    confidence: float
-
-
 class ClusterPage(ClusterSummary):
     """One cluster. `aligned` contains its aligned texts; `edges` are the pairs among them.
 
@@ -191,7 +152,7 @@ class ClusterPage(ClusterSummary):
     aligned: Any
     edges: list[Edge]
     weakest: Weakest | None
-    lineage: list[Ancestry]
+    lineage: list[TreeMember]
     more_lineage: int
     contradictions: list[Contradiction]
     more_contradictions: int
@@ -218,25 +179,10 @@ class TemplateTable(TypedDict):
     more_rows: int
 
 
-class Sharing(TypedDict):
-    """Two documents with common sentences."""
-
-    a: str
-    b: str
-    a_title: str | None
-    b_title: str | None
-    a_sentences: int
-    b_sentences: int
-    a_in_b: int
-    b_in_a: int
-    a_share: float
-    b_share: float
-
-
 class ArticleList(TypedDict):
     """The documents that share the most. `common_texts` are in so many documents that they are not counted."""
 
-    pairs: list[Sharing]
+    pairs: list[OverlapRow]
     more: bool  # whether there are more pairs
     common_texts: int
 
@@ -246,7 +192,7 @@ class ArticlePage(TypedDict):
 
     id: str
     title: str | None
-    pairs: list[Sharing]
+    pairs: list[OverlapRow]
     more: bool  # whether there are more pairs
     clusters: list[ClusterHead]
     more_clusters: bool
