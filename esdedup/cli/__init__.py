@@ -19,35 +19,18 @@ from esdedup.cli.wrong_usage import usage_message
 from esdedup.errors import EsdedupError
 from esdedup.terminal import printable
 
-_HOMES = {
-    "run": "work",
-    "dedupe": "work",
-    "index": "work",
-    "scan": "work",
-    "add": "work",
-    "remove": "upkeep",
-    "status": "upkeep",
-    "doctor": "upkeep",
-    "drop": "upkeep",
-    "similar": "ask",
-    "suggest": "ask",
-    "explain": "ask",
-    "clusters": "ask",
-    "overlap": "ask",
-    "drift": "meaning",
-    "templates": "meaning",
-    "fill": "meaning",
-    "lineage": "meaning",
-    "extract": "extract",
-    "plan": "measure",
-    "evaluate": "measure",
-    "report": "measure",
-    "demo": "demo",
-    "serve": "serve",
-    "kibana": "kibana",
-    "node": "node",
+_PANELS = {
+    "Find duplicates": "work.run work.dedupe",
+    "Keep a store": "work.index work.scan work.add upkeep.remove upkeep.status upkeep.doctor upkeep.drop",
+    "Ask a store": "ask.similar ask.suggest ask.explain ask.clusters ask.overlap",
+    "What clusters mean": "meaning.drift meaning.templates meaning.fill meaning.lineage",
+    "Plain text": "extract.extract",
+    "Quality": "measure.plan measure.evaluate measure.report",
+    "Look at it": "demo.demo serve.serve kibana.kibana node.node",
 }
+"""The commands of each panel of the help, each with its file."""
 
+_HOMES = {name: home for names in _PANELS.values() for home, name in (each.split(".") for each in names.split())}
 
 COMMANDS = tuple(_HOMES)
 
@@ -106,15 +89,12 @@ fish: {_COMPLETION}=fish_source esdedup | source
     context_settings={"help_option_names": ["-h", "--help"], "rich_help_config": LAYOUT},
 )  # fmt: skip
 @rich_click.version_option(__version__)
-@rich_click.command_panel("Find duplicates", commands=["run", "dedupe"])
-@rich_click.command_panel("Keep a store", commands=["index", "scan", "add", "remove", "status", "doctor", "drop"])
-@rich_click.command_panel("Ask a store", commands=["similar", "suggest", "explain", "clusters", "overlap"])
-@rich_click.command_panel("What clusters mean", commands=["drift", "templates", "fill", "lineage"])
-@rich_click.command_panel("Plain text", commands=["extract"])
-@rich_click.command_panel("Quality", commands=["plan", "evaluate", "report"])
-@rich_click.command_panel("Look at it", commands=["demo", "serve", "kibana", "node"])
 def cli() -> None:
     """Find copied and near-duplicate sentences in large text collections."""
+
+
+for _panel, _commands in _PANELS.items():
+    cli.add_panel(rich_click.RichCommandPanel(_panel, commands=[each.split(".")[1] for each in _commands.split()]))
 
 
 def command() -> NoReturn:

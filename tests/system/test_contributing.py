@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FILE = re.compile(r"^`(\S+)`:\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINE = re.compile(r"^In `([A-Z_]+)` of `(\S+)`:\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINE = re.compile(r"^In `([A-Z_]+)` of `(\S+)`[^\n]*:\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ABOVE = re.compile(r"^Above `([^\n]+)` in `(\S+)`:\n\n```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import asdict, fields
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +19,21 @@ from jsonschema import Draft202012Validator
 
 from esdedup.cli import main
 from esdedup.node.folder import Running
+from esdedup.output.contents.json_schema import schema_of
+from scripts.files_page.contents import ANSWERS, FILES
+from scripts.files_page.examples import examples
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "docs" / "examples"
-SCHEMAS = files("esdedup") / "output" / "schemas"
-ALL = sorted(path.name.removesuffix(".schema.json") for path in SCHEMAS.iterdir())
+ROWS = {each.name: each.row for each in (*FILES, *ANSWERS)}
+ALL = sorted(ROWS)
 WITHOUT_A_NODE = [name for name in ALL if name != "node-start"]
-SIMILAR = "The mills were closed in the winter after the great flood, and their machines were sold."
-SERVER = "http://127.0.0.1:9200/towns"
 
 Outputs = dict[str, list[Any]]
 
 
-def schema_of(name: str) -> dict[str, Any]:
-    schema: dict[str, Any] = json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
-    return schema
+def named(name: str) -> dict[str, Any]:
+    return schema_of(ROWS[name])
 
 
 def run(*arguments: object, code: int = 0) -> str:
@@ -74,7 +73,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def outputs(folder: Path) -> Outputs:
     """What every command has written and printed, by its schema."""
-    found: Outputs = {name: [] for name in ALL}
+    found: Outputs = {name: [] for name in ALL} | {name: [value] for name, value in examples().items()}
     for part in (runs(folder), answers(folder), updates(folder), rewritten(folder), others(folder)):
         for name, some in part.items():
             found[name] += some
@@ -110,27 +109,16 @@ def answers(folder: Path) -> Outputs:
     true_pairs = folder / "true.tsv"
     true_pairs.write_text("1:0\t2:0\n1:1\t2:1\t1.0\n3:1\t4:1\t0.795276\n", "utf-8")
     golden = ("--golden", folder / "found" / "clusters.txt")
-    run("templates", "--out", folder / "tables", *store)
-    questions = folder / "questions.jsonl"
-    questions.write_text(json.dumps({"text": SIMILAR}) + "\n", "utf-8")
     return {
         "status": [*said("status", *store), *said("status", *facts)],
-        "doctor": said("doctor", *store),
-        "similar": said("similar", SIMILAR, *store),
-        "similar-to-each": said("similar", "--file", questions, *store),
         "suggest": [*said("suggest", "in 1904", *store), *said("suggest", "the museum", *facts)],
         "explain": [*said("explain", "1:1", "4:0", *store), *said("explain", "1", "2", *agreement)],
         "clusters-listed": [*said("clusters", *store), *said("clusters", *facts)],
         "overlap": [*said("overlap", *store), *said("overlap", "--by", "sources", "--store", two)],
-        "drift": said("drift", *store),
-        "templates": said("templates", *store),
-        "frames": held(folder / "tables" / "frames.jsonl"),
-        "lineage": said("lineage", *store),
         "evaluate": [
             *said("evaluate", "--truth", "exact", *golden, *store),
             *said("evaluate", "--truth", true_pairs, *store),
         ],
-        "report": said("report", "--out", folder / "report", *store),
     }
 
 
@@ -202,15 +190,13 @@ def others(folder: Path) -> Outputs:
         "plan": [*said("plan", "--schemes", "10x4"), *said("plan", towns, "--schemes", "10x4,10x10/20")],
         "demo": said("demo", "--out", folder / "demo", "--workers", "1"),
         "planted-clusters": held(folder / "demo" / "demo.truth.jsonl"),
-        "kibana-import": said("kibana", "import", "--store", SERVER, "--out", folder / "towns.ndjson"),
-        "node-status": said("node", "status", "--data", folder / "node"),
         "node-stop": said("node", "stop", "--data", folder / "node"),
     }
 
 
 @pytest.mark.parametrize("name", WITHOUT_A_NODE)
 def test_output_is_as_its_schema_says(outputs: Outputs, name: str) -> None:
-    schema = schema_of(name)
+    schema = named(name)
     Draft202012Validator.check_schema(schema)
     validator = Draft202012Validator(schema)
     assert outputs[name]
@@ -221,7 +207,7 @@ def test_output_is_as_its_schema_says(outputs: Outputs, name: str) -> None:
 @pytest.mark.parametrize("name", WITHOUT_A_NODE)
 def test_changed_output_is_refused(outputs: Outputs, name: str) -> None:
     """A field with another name, one of another type, one more, and one less."""
-    schema = schema_of(name)
+    schema = named(name)
     validator = Draft202012Validator(schema)
     value = next(value for value in outputs[name] if isinstance(value, dict))
     assert not validator.is_valid({**value, "another": 1})
@@ -236,12 +222,12 @@ def test_changed_output_is_refused(outputs: Outputs, name: str) -> None:
 
 def test_a_kind_or_reason_that_does_not_exist_is_refused(outputs: Outputs) -> None:
     cluster, drop, summary = outputs["clusters"][0], outputs["drops"][0], outputs["summary"][0]
-    assert not Draft202012Validator(schema_of("clusters")).is_valid({**cluster, "kind": "others"})
-    assert not Draft202012Validator(schema_of("clusters")).is_valid({**cluster, "id": "x"})
-    assert not Draft202012Validator(schema_of("drops")).is_valid({**drop, "reason": "same"})
+    assert not Draft202012Validator(named("clusters")).is_valid({**cluster, "kind": "others"})
+    assert not Draft202012Validator(named("clusters")).is_valid({**cluster, "id": "x"})
+    assert not Draft202012Validator(named("drops")).is_valid({**drop, "reason": "same"})
     settings = {**summary["settings"], "jaccard": 2.0}
-    assert not Draft202012Validator(schema_of("summary")).is_valid({**summary, "settings": settings})
-    assert not Draft202012Validator(schema_of("summary")).is_valid({**summary, "skipped": {"no_reason": 1}})
+    assert not Draft202012Validator(named("summary")).is_valid({**summary, "settings": settings})
+    assert not Draft202012Validator(named("summary")).is_valid({**summary, "skipped": {"no_reason": 1}})
 
 
 def test_parquet_files_have_the_same_fields(outputs: Outputs, folder: Path) -> None:
@@ -252,7 +238,7 @@ def test_parquet_files_have_the_same_fields(outputs: Outputs, folder: Path) -> N
     }
     for name, firsts in types.items():
         table = pq.read_table(folder / "parquet" / f"{name}.parquet")
-        schema = schema_of(name)
+        schema = named(name)
         assert table.schema.names == list(schema["properties"])
         assert [str(kind) for kind in table.schema.types[: len(firsts)]] == firsts
         rows = table.to_pylist()
@@ -265,8 +251,8 @@ def test_parquet_files_have_the_same_fields(outputs: Outputs, folder: Path) -> N
 
 def test_a_node_is_described_as_it_is_printed() -> None:
     node = Running(Path("data"), 7, "node-1", "http://127.0.0.1:9200", "127.0.0.1:9300", "9.0.0", True)
-    Draft202012Validator(schema_of("node-start")).validate(asdict(node) | {"data": str(node.data)})
-    assert {field.name for field in fields(Running)} == set(schema_of("node-start")["properties"])
+    Draft202012Validator(named("node-start")).validate(asdict(node) | {"data": str(node.data)})
+    assert {field.name for field in fields(Running)} == set(named("node-start")["properties"])
 
 
 def test_the_python_example_of_the_page_runs(outputs: Outputs, folder: Path) -> None:

@@ -5,22 +5,24 @@ from __future__ import annotations
 HEAD = """\
 # Files and answers
 
-This page describes the files that esdedup writes, and what commands print with `--json`. It is made by
-`python -m scripts.schemas` from the declarations in [esdedup/output/contents](../esdedup/output/contents/__init__.py).
+This page describes the files that esdedup writes, and what commands print with `--json`. It is made from the
+declarations in [esdedup/output/contents](../esdedup/output/contents/__init__.py) by `python -m scripts.files_page`.
 The examples are real output for [towns.xml](examples/towns.xml); only durations and sizes are replaced.
 
 JSON is in UTF-8. In `.jsonl` files, each line is one JSON object. Every object has every field in its table, except for
 those marked *optional*, and no others. `a[].b` is the field `b` of each object in the list `a`.
 
-Each file has a [JSON Schema](https://json-schema.org) (draft 2020-12), which is part of the package:
+Each file and answer has a class in Python, and each class a [JSON Schema](https://json-schema.org) (draft 2020-12):
 
 ```python
 import json
-from importlib.resources import files
 
 import jsonschema
 
-schema = json.loads((files("esdedup") / "output/schemas/pairs.schema.json").read_text("utf-8"))
+from esdedup.output.contents.comparisons import Pair
+from esdedup.output.contents.json_schema import schema_of
+
+schema = schema_of(Pair)
 for line in open("found/pairs.jsonl", encoding="utf-8"):
     jsonschema.validate(json.loads(line), schema)
 ```

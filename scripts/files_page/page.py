@@ -9,11 +9,12 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from esdedup.files import compact_json
 from esdedup.options import Options
+from esdedup.output.contents import dedupe_answers
+from esdedup.output.contents.json_schema import Field, declared
 from esdedup.output.skips import WORDS
-from scripts.schemas.contents import ANSWERS, FILES, Content
-from scripts.schemas.declared_fields import Field, declared
-from scripts.schemas.examples import examples
-from scripts.schemas.page_texts import ANSWERS_HEAD, FILES_HEAD, HEAD, OTHER_FILES, REASONS_HEAD
+from scripts.files_page.contents import ANSWERS, FILES, Content
+from scripts.files_page.examples import examples
+from scripts.files_page.page_texts import ANSWERS_HEAD, FILES_HEAD, HEAD, OTHER_FILES, REASONS_HEAD
 
 NAMES = {str: "text", int: "integer", float: "number", bool: "true or false", NoneType: "null"}
 PLURALS = {"text": "texts", "integer": "integers", "number": "numbers", "object": "objects"}
@@ -27,9 +28,9 @@ def page() -> str:
     reasons = _table(("reason", "meaning"), *((f"`{name}`", words) for name, words in WORDS.items()))
     parts = [HEAD, listed, REASONS_HEAD, reasons, FILES_HEAD]
     known: dict[type, str] = {}  # what has a section, and its link
-    parts += [_section(each, real.get(each.schema), known) for each in FILES]
+    parts += [_section(each, real.get(each.name), known) for each in FILES]
     parts += [ANSWERS_HEAD]
-    parts += [_section(each, real.get(each.schema), known) for each in ANSWERS]
+    parts += [_section(each, real.get(each.name), known) for each in ANSWERS]
     return "\n\n".join(parts) + "\n"
 
 
@@ -45,8 +46,7 @@ def _table(*rows: tuple[str, ...]) -> str:
 
 def _section(content: Content, example: Any, known: dict[type, str]) -> str:
     written = f"Written by {content.written_by}. " if content.written_by else ""
-    schema = f"[{content.schema}.schema.json](../esdedup/output/schemas/{content.schema}.schema.json)"
-    parts = [f"### {content.title}", f"{written}{content.purpose} Schema: {schema}."]
+    parts = [f"### {content.title}", f"{written}{content.purpose} Class: {_class(content.row)}."]
     if content.row in known:
         return "\n\n".join([*parts, f"Fields and example: see {known[content.row]}."])
     seen = dict(known)
@@ -60,6 +60,11 @@ def _section(content: Content, example: Any, known: dict[type, str]) -> str:
     if example is not None:
         parts.append(f"```json\n{compact_json(example)}\n```")
     return "\n\n".join(parts)
+
+
+def _class(row: Any) -> str:
+    """The class, and its module; `Note` is one of two."""
+    return f"`{getattr(row, '__name__', 'Note')}` in `{getattr(row, '__module__', dedupe_answers.__name__)}`"
 
 
 def _anchor(title: str) -> str:
