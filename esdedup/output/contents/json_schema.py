@@ -64,9 +64,9 @@ def _typed(hint: Any, definitions: dict[str, Schema]) -> Schema:
         keys = _typed(parts[0], definitions)
         names = {} if keys == {"type": "string"} else {"propertyNames": keys}
         return {"type": "object", **names, "additionalProperties": _typed(parts[1], definitions)}
-    return (
-        _classed([hint], definitions) if is_dataclass(hint) else {"type": "null" if hint is NoneType else _TYPES[hint]}
-    )
+    if isinstance(hint, type) and is_dataclass(hint):
+        return _classed([hint], definitions)
+    return {"type": "null" if hint is NoneType else _TYPES[hint]}
 
 
 def _nullable(schemas: list[Schema]) -> Schema:
