@@ -97,8 +97,20 @@ for _panel, _commands in _PANELS.items():
     cli.add_panel(rich_click.RichCommandPanel(_panel, commands=[each.split(".")[1] for each in _commands.split()]))
 
 
+class _NoPandas:
+    """pyarrow imports pandas, where it is installed, at the first list that it is given: a quarter of a second, and no
+    command uses it.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'", name=name)
+
+
 def command() -> NoReturn:
     """The program `esdedup`."""
+    sys.meta_path.insert(0, _NoPandas)
     # rows are many small objects and no cycles: to look for garbage more often takes a tenth of the time of a command
     gc.set_threshold(50_000, 20, 100)
     interruptible(main)
