@@ -341,7 +341,7 @@ class Results:
             f"WHERE {' AND '.join(holds)} ORDER BY rank {most})",
             values,
         )
-        if few:
+        if brief or (few and not self._ranked):
             members = f"members{self._calls}"
             texts = f"SELECT hash FROM cluster_texts JOIN {chosen} ON id = cluster"
             if brief:

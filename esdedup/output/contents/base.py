@@ -102,6 +102,10 @@ class Result:
         """Return the names of the fields that this answer has."""
         return [name for name, _ in self.items()]
 
+    def values(self) -> list[Any]:
+        """Return the values of these fields."""
+        return [value for _, value in self.items()]
+
     def items(self) -> list[tuple[str, Any]]:
         """Return names and values of these fields."""
         found = ((name, getattr(self, field)) for name, field in self._names.items())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Annotated
 
 from esdedup.analysis.lineage import EDITORS
@@ -78,7 +79,7 @@ class Contradiction(Result, shown=("confidence", "slot", "frame")):
     """How likely it is, from 0 to 1, that the sentences state different facts about the same subject."""
     why: str
     """Where the two most conflicting sentences stand, and how they differ."""
-    values: list[StatedValue]
+    values: list[StatedValue] = field()  # type: ignore[assignment]  # not those of all fields
     """The values: first the two that most likely contradict each other, then the most common ones."""
     frame: str
     """What the sentences have in common, with the names of slots in braces."""
@@ -188,7 +189,7 @@ class TemplateColumn(TemplateSlot):
 
     cells: list[str | None]
     """What each sentence has there, as written; null if there is nothing."""
-    values: list[float | str | None] | None
+    values: list[float | str | None] | None = field()  # type: ignore[assignment]
     """Numbers, or dates as YYYY-MM-DD, if nearly all cells are; otherwise null."""
 
 
