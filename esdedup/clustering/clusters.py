@@ -27,17 +27,11 @@ CLUSTERS: pa.Schema = pa.schema(
         ("id", pa.uint64()),  # smallest content hash among its texts
         ("size", pa.int64()),  # sentences
         ("distinct_texts", pa.int64()),
-        (
-            "min_jaccard",
-            pa.float64(),
-        ),  # weakest verified edge; 1 without edges, null where nothing was verified
+        ("min_jaccard", pa.float64()),  # weakest verified edge; 1 without edges, null where nothing was verified
         ("weakest_a", pa.uint64()),  # the texts of that edge, null without one
         ("weakest_b", pa.uint64()),
         ("representative", pa.uint64()),  # the text with the highest sum of Jaccard over its edges
-        (
-            "farthest",
-            pa.float64(),
-        ),  # lowest similarity to the representative, if the diameter check reported it
+        ("farthest", pa.float64()),  # lowest similarity to the representative, if the diameter check reported it
         ("ignored", pa.bool_()),  # contains a text of the --ignore list
     ]
 )

@@ -28,14 +28,19 @@ def find(parent: Parents, number: int) -> int:
 
 
 @compiled
+def _join(parent: Parents, a: int, b: int) -> None:
+    one, two = find(parent, a), find(parent, b)
+    if one < two:
+        parent[two] = one
+    elif two < one:
+        parent[one] = two
+
+
+@compiled
 def unite(parent: Parents, a: Numbers, b: Numbers) -> None:
     """Unite a[i] with b[i] for every i."""
     for index in range(len(a)):
-        one, two = find(parent, a[index]), find(parent, b[index])
-        if one < two:
-            parent[two] = one
-        elif two < one:
-            parent[one] = two
+        _join(parent, a[index], b[index])
 
 
 @compiled
@@ -46,11 +51,7 @@ def unite_runs(parent: Parents, keys: Numbers, numbers: Numbers, last_key: int, 
     """
     for index in range(len(keys)):
         if keys[index] == last_key:
-            one, two = find(parent, last_number), find(parent, numbers[index])
-            if one < two:
-                parent[two] = one
-            elif two < one:
-                parent[one] = two
+            _join(parent, last_number, numbers[index])
         last_key, last_number = keys[index], numbers[index]
 
 

@@ -26,11 +26,13 @@ from esdedup.lookup.text_blocks import Spans as Lists
 Similarities = npt.NDArray[np.float64]
 Spans = npt.NDArray[np.int64]
 
-
 _SPACE = 0x20
+_MOST_PLACES = 2**24
+_COUNTED = 15 / 16  # of the weight of all grams
+_LEAST = 100
+"""So many of the best are returned, however little they share."""
 _MOST_WORDS = 300
 """The order of so many words counts. What follows them does not, because comparing takes the product of the lengths."""
-
 
 WEIGHTS = np.array([0.5, 0.25, 0.25])
 """Of containment, of words in order, and of the Jaccard index."""
@@ -146,12 +148,6 @@ def _begins(data: Bytes, begin: int, end: int, first: int, last: int, half: bool
     return same == length
 
 
-_MOST_PLACES = 2**24
-_COUNTED = 15 / 16  # of the weight of all grams
-_LEAST = 100
-"""So many of the best are returned, however little they share."""
-
-
 class Found(NamedTuple):
     """Texts that were found, each once, and how many others are as much like the question but were left out."""
 
@@ -262,10 +258,10 @@ class _Kept:
         if len(better) > self._most:
             lowest = np.partition(scores[better], -self._most)[-self._most]
             better = better[scores[better] >= lowest]
-        found = np.append(self._scores, scores[better]), np.append(self._hashes, hashes[better])
-        count = min(self._most, max(_LEAST, int(np.count_nonzero(found[0] >= self._enough))))
-        order = np.lexsort((found[1].view(np.int64), -found[0]))[:count]  # signed, as on a server
-        self._scores, self._hashes = found[0][order], found[1][order]
+        every, named = np.append(self._scores, scores[better]), np.append(self._hashes, hashes[better])
+        count = min(self._most, max(_LEAST, int(np.count_nonzero(every >= self._enough))))
+        order = np.lexsort((named.view(np.int64), -every))[:count]  # signed, as on a server
+        self._scores, self._hashes = every[order], named[order]
         self.blocks = np.append(self.blocks, np.full(len(better), number))[order]
         self.rows = np.append(self.rows, better)[order]
 

@@ -25,6 +25,27 @@ from esdedup.columns.kernels import compiled
 from esdedup.lookup.grams import Grams, gram_keys
 from esdedup.text.search_form import search_form
 
+TEXTS: pa.Schema = pa.schema([("hash", pa.uint64()), ("text", pa.large_string())])
+
+GROUP = 8
+_HEAD = 24  # bytes
+
+GROUPS: pa.Schema = pa.schema(
+    [
+        ("head", pa.binary(_HEAD)),  # the beginning of the squeezed form of the first text
+        ("hashes", pa.list_(pa.uint64())),
+        ("sizes", pa.list_(pa.uint32())),  # bytes of each text
+        ("packed", pa.large_binary()),  # the texts; of the last row, which has none, the dictionary of all others
+    ]
+)
+LISTS: pa.Schema = pa.schema([("gram", pa.uint32()), ("texts", pa.uint32()), ("steps", pa.large_binary())])
+
+MOST_TEXTS = 2**16
+MOST_BYTES = 2**24
+"""A block is closed when it has so many texts, or bytes of text: a byte has at most one gram."""
+
+Scores = npt.NDArray[np.float32]
+
 _LEVEL = 3
 _MOST_DICTIONARY, _LEAST_DICTIONARY = 2**16, 2**12  # bytes
 _DICTIONARY_SHARE = 128  # of the texts
@@ -33,8 +54,8 @@ _MOST_PACKED = 64
 """A group that would be so many times smaller is not compressed: so no file unpacks to much more than its size."""
 
 
-class DamagedTextsError(Exception):
-    """Texts cannot be unpacked: they are not what was written."""
+class DamagedLookupError(Exception):
+    """A folder is no lookup of this version, or contradicts itself; it is made again."""
 
 
 def pack(data: Bytes, ends: Numbers) -> pa.LargeBinaryArray:
@@ -84,11 +105,11 @@ class PackedTexts:
         self._dictionary = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
 
     def unpacked(self, groups: Numbers) -> bytes:
-        """Return the bytes of groups, one after the other. Raise `DamagedTextsError` if they were not packed so."""
+        """Return the bytes of groups, one after the other. Raise `DamagedLookupError` if they were not packed so."""
         try:
             reader = zstandard.ZstdDecompressor(dict_data=self._dictionary)  # no thread may use that of another
         except zstandard.ZstdError as error:
-            raise DamagedTextsError from error
+            raise DamagedLookupError from error
         pieces = []
         for low, high, size in zip(
             self._bounds[groups].tolist(), self._bounds[groups + 1].tolist(), self._sizes[groups].tolist(), strict=True
@@ -101,35 +122,13 @@ class PackedTexts:
 def _unpacked(reader: zstandard.ZstdDecompressor, piece: memoryview, size: int) -> bytes:
     try:
         if zstandard.frame_content_size(piece) not in (-1, size):  # what it says would be made room for
-            raise DamagedTextsError
+            raise DamagedLookupError
         data = reader.decompress(piece, max_output_size=size)
     except zstandard.ZstdError as error:
-        raise DamagedTextsError from error
+        raise DamagedLookupError from error
     if len(data) != size:
-        raise DamagedTextsError
+        raise DamagedLookupError
     return data
-
-
-TEXTS: pa.Schema = pa.schema([("hash", pa.uint64()), ("text", pa.large_string())])
-
-GROUP = 8
-_HEAD = 24  # bytes
-
-GROUPS: pa.Schema = pa.schema(
-    [
-        ("head", pa.binary(_HEAD)),  # the beginning of the squeezed form of the first text
-        ("hashes", pa.list_(pa.uint64())),
-        ("sizes", pa.list_(pa.uint32())),  # bytes of each text
-        ("packed", pa.large_binary()),  # the texts; of the last row, which has none, the dictionary of all others
-    ]
-)
-LISTS: pa.Schema = pa.schema([("gram", pa.uint32()), ("texts", pa.uint32()), ("steps", pa.large_binary())])
-
-MOST_TEXTS = 2**16
-MOST_BYTES = 2**24
-"""A block is closed when it has so many texts, or bytes of text: a byte has at most one gram."""
-
-Scores = npt.NDArray[np.float32]
 
 
 def squeezed(forms: pa.LargeStringArray) -> pa.LargeStringArray:
@@ -222,10 +221,6 @@ def _steps(keys: Hashes) -> tuple[Grams, Grams, Bytes, Numbers]:
     return grams, held, steps[:total].copy(), ends
 
 
-class DamagedLookupError(Exception):
-    """A folder is no lookup of this version, or contradicts itself; it is made again."""
-
-
 class Spans(NamedTuple):
     """Where the lists of some grams lie in a block, and of how many texts; each of shape (grams,)."""
 
@@ -240,8 +235,7 @@ class Block:
     def __init__(self, groups: pa.RecordBatch, lists: pa.RecordBatch) -> None:
         for batch in (groups, lists):
             batch.validate(full=True)
-            if any(column.null_count for column in batch.columns):
-                raise ValueError("a block of a lookup has none where one must be")
+            _check_complete(*batch.columns)
         self.hashes: Hashes = _flat(groups["hashes"])
         self._sizes: npt.NDArray[np.uint32] = _flat(groups["sizes"])
         count = len(self.hashes)
@@ -276,10 +270,7 @@ class Block:
 
     def unpacked(self, groups: Numbers) -> tuple[bytes, Numbers, Numbers]:
         """Return the bytes of groups, one after the other, the sizes of their texts, and how many each has."""
-        try:
-            data = self._packed.unpacked(groups)
-        except DamagedTextsError as error:
-            raise DamagedLookupError from error
+        data = self._packed.unpacked(groups)
         places = (GROUP * groups[:, np.newaxis] + np.arange(GROUP)).ravel()
         sizes = self._sizes[places[places < len(self._sizes)]]
         return data, sizes, np.minimum(GROUP, len(self._sizes) - GROUP * groups)  # only the last one may have fewer
@@ -332,9 +323,13 @@ def texts_of(blocks: Sequence[Block], numbers: Numbers, rows: Numbers) -> pa.Lar
     return texts.take(pa.array(first[turns] + stored % GROUP))
 
 
-def _flat(lists: pa.ListArray) -> npt.NDArray[Any]:
-    if lists.values.null_count:
+def _check_complete(*columns: pa.Array) -> None:
+    if any(column.null_count for column in columns):
         raise ValueError("a block of a lookup has none where one must be")
+
+
+def _flat(lists: pa.ListArray) -> npt.NDArray[Any]:
+    _check_complete(lists.values)
     flat: npt.NDArray[Any] = lists.values.to_numpy()
     return flat
 
