@@ -92,16 +92,20 @@ def _wide(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.view(_Wide) if value.dtype.itemsize < 8 and value.dtype.kind in "iub" else value
     if isinstance(value, tuple):
-        parts = [_wide(each) for each in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        return _rebuilt(value, _wide)
     return value.item() if isinstance(value, np.generic) and value.dtype.itemsize < 8 else value
 
 
 def _narrow(value: Any) -> Any:
     if isinstance(value, tuple):
-        parts = [_narrow(each) for each in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        return _rebuilt(value, _narrow)
     return value.view(np.ndarray) if isinstance(value, _Wide) else value
+
+
+def _rebuilt(values: tuple[Any, ...], change: Callable[[Any], Any]) -> tuple[Any, ...]:
+    """Return a tuple, named or not, with each value changed."""
+    parts = map(change, values)
+    return type(values)(*parts) if hasattr(values, "_fields") else tuple(parts)
 
 
 class _Numpy:
@@ -113,6 +117,9 @@ class _Numpy:
             found = functools.partial(_made_wide, found)
         setattr(self, name, found)
         return found
+
+
+_NUMPY = _Numpy()
 
 
 def _made_wide(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
@@ -156,7 +163,7 @@ class _Kernel(Generic[P, R]):
     def plain(self) -> Any:
         """Return the function as Python runs it, which calls others as Python runs them."""
         if self._plain is None:
-            code, around = self._function.__code__, {**self._function.__globals__, "np": _Numpy()}
+            code, around = self._function.__code__, {**self._function.__globals__, "np": _NUMPY}
             self._plain = FunctionType(code, around, code.co_name, self._function.__defaults__)
             for name in code.co_names:
                 called = around.get(name)
