@@ -33,6 +33,15 @@ class Alignment(NamedTuple):
     last: Numbers
     slotted: Flags
 
+    def of(self, slots: range, low: int, high: int) -> Alignment:
+        """Return the alignment of the cluster that has these slots and the words `low:high`."""
+        fillers = self.fillers[slots.start : slots.stop + 1]
+        some = slice(fillers[0], fillers[-1])
+        return Alignment(
+            np.array([0, len(slots)]), fillers - fillers[0], self.first[some] - low, self.last[some] - low,
+            self.slotted[low:high],
+        )  # fmt: skip
+
 
 def align(words: Words, clusters: Offsets, centres: Numbers) -> Alignment:
     """Align the texts `clusters[c]:clusters[c + 1]` of each cluster with the text of its representative."""

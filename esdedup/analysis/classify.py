@@ -7,22 +7,27 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from esdedup.analysis.align import align
+from esdedup.analysis.align import Alignment, align
 from esdedup.analysis.changes import changes
+from esdedup.analysis.comparing import MOST_COMPARED
 from esdedup.analysis.drift import confidences
-from esdedup.analysis.judging import judged
+from esdedup.analysis.judging import LEAST_LISTED, judged
 from esdedup.analysis.kinds import classify
 from esdedup.analysis.looks import looks
 from esdedup.analysis.slots import frame_of, slot_spans
 from esdedup.analysis.subjects import Places, standing, subjects
 from esdedup.analysis.whole_slots import value_words
-from esdedup.analysis.word_forms import split_words
-from esdedup.analysis.word_meanings import meant
-from esdedup.columns.hashing import Hashes
+from esdedup.analysis.word_forms import Words, listed, split_words
+from esdedup.analysis.word_meanings import Meant, meant
+from esdedup.columns.arrays import Flags
+from esdedup.columns.hashing import Hashes, Offsets
 from esdedup.store.cluster_kinds import JUDGED, PLACES, Classifier
 
 _FRAMED = 20
 """Number of texts whose fillers decide the types of slots."""
+
+_COMPARED_AT_ONCE = 100_000
+"""Pairs of texts, at most."""
 
 
 def classify_clusters(members: pa.Table) -> pa.Table:
@@ -46,22 +51,50 @@ def classify_clusters(members: pa.Table) -> pa.Table:
         owner, changed, judged(changed, stand, np.diff(bounds)[owner]),
         looks(words, known.form, bounds, centres, alignment), subjects(words, bounds, centres, alignment, places),
     )  # fmt: skip
+    possible = _may_contradict(words, known, bounds, alignment, places, decided.examined)
     slots, titles = alignment.slots.tolist(), members["titles"].to_pylist()
-    frames, flags = [], value_words(words, known)
+    frames, flags, spelled = [], value_words(words, known), listed(words)
     for place, centre in enumerate(centres.tolist()):
         texts = range(*bounds[place : place + 2].tolist())[:_FRAMED]
         titles_of = titles[texts.start : texts.stop]
-        spans = slot_spans(words, flags, texts, centre, alignment, range(*slots[place : place + 2]))
-        frames.append(frame_of(words, centre, spans, titles_of).text())
+        spans = slot_spans(spelled, flags, texts, centre, alignment, range(*slots[place : place + 2]))
+        frames.append(frame_of(spelled, centre, spans, titles_of).text())
     columns: list[Any] = [
         cluster[first],
         decided.kinds,
         decided.confidences,
         decided.reasons,
         frames,
-        decided.suspected,
+        decided.examined,
+        decided.examined & possible,
     ]
     return pa.table(columns, JUDGED)
+
+
+def _may_contradict(
+    words: Words, known: Meant, bounds: Offsets, alignment: Alignment, places: Places, examined: Flags
+) -> Flags:
+    """Return which of the examined clusters may have a contradiction: those with a pair of texts that is likely enough,
+    and those with too many texts, or documents of one text, to tell.
+
+    A pair is never likelier than with only two texts in the cluster.
+    """
+    sizes = np.diff(bounds)
+    many = np.bincount(np.repeat(np.arange(len(sizes)), sizes), places.documents[:, -1] > 0, len(sizes)) > 0
+    told = examined & (sizes <= MOST_COMPARED) & ~many
+    possible = ~told
+    texts = np.flatnonzero(np.repeat(told, sizes))
+    owner = np.repeat(np.arange(len(sizes)), sizes)[texts]
+    for begin in range(0, len(texts), _COMPARED_AT_ONCE // MOST_COMPARED):
+        some = slice(begin, begin + _COMPARED_AT_ONCE // MOST_COMPARED)
+        others = sizes[owner[some]] - 1
+        one, of = np.repeat(texts[some], others), np.repeat(owner[some], others)
+        place = np.arange(len(one)) - np.repeat(np.cumsum(others) - others, others)
+        two = bounds[of] + place + (bounds[of] + place >= one)
+        changed = changes(words, known, bounds, alignment, one, two)
+        likely = judged(changed, standing(words, alignment, places, one, two), np.full(len(one), 2))
+        possible[of[likely >= LEAST_LISTED]] = True
+    return possible
 
 
 def _matrix(column: pa.ChunkedArray) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +11,12 @@ import numpy as np
 from esdedup.analysis.changes import changes
 from esdedup.analysis.judging import judged
 from esdedup.analysis.subjects import Places, standing
-from esdedup.analysis.templates import FramedTexts, framed
+from esdedup.analysis.templates import FramedTexts, framed_each
 from esdedup.analysis.word_forms import Measures, split_words
 from esdedup.columns.arrays import Numbers, text_column
 from esdedup.store.cluster_kinds import PLACES
 
-_MOST_COMPARED = 24
+MOST_COMPARED = 24
 """Number of texts of which each is compared with each, those that most sentences have first."""
 
 _NUMBER = re.compile(r"(.*/)?[0-9]+(#[0-9]+)?")
@@ -43,19 +43,19 @@ class Compared(NamedTuple):
     likely: Measures
 
 
-def hold(cluster: dict[str, Any]) -> ClusterTexts:
-    """Align a cluster in the format of clusters.jsonl."""
-    aligned, texts = framed(cluster)
-    members: dict[str, list[Member]] = {}
-    for member in cluster["members"]:
-        members.setdefault(member["text"], []).append(member)
-    some = [members[text] for text in texts]
-    return ClusterTexts(aligned, texts, some, _places(some))
+def hold_each(clusters: Sequence[dict[str, Any]]) -> Iterator[ClusterTexts]:
+    """Align clusters in the format of clusters.jsonl."""
+    for cluster, (aligned, texts) in zip(clusters, framed_each(clusters), strict=True):
+        members: dict[str, list[Member]] = {}
+        for member in cluster["members"]:
+            members.setdefault(member["text"], []).append(member)
+        some = [members[text] for text in texts]
+        yield ClusterTexts(aligned, texts, some, _places(some))
 
 
 def compare(held: ClusterTexts, places: Sequence[int]) -> Compared:
     """Compare each of the texts with these indices with each, if they are not too many."""
-    chosen = sorted(places, key=lambda place: (-len(held.members[place]), held.texts[place]))[:_MOST_COMPARED]
+    chosen = sorted(places, key=lambda place: (-len(held.members[place]), held.texts[place]))[:MOST_COMPARED]
     one, two = (np.array(chosen, np.int64)[side] for side in np.triu_indices(len(chosen), 1))
     words, alignment = held.aligned.words, held.aligned.alignment
     changed = changes(words, held.aligned.known, np.array([0, len(held.texts)]), alignment, one, two)

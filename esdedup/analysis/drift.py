@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from esdedup.analysis.changes import CHANGES
-from esdedup.analysis.comparing import ClusterTexts, Compared, Member, compare, hold, page_of
+from esdedup.analysis.comparing import ClusterTexts, Compared, Member, compare, hold_each, page_of
 from esdedup.analysis.judging import LEAST_LISTED
 from esdedup.analysis.names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
 from esdedup.analysis.slots import SUBJECT, Frame, Slot
@@ -38,7 +38,12 @@ class _Differing(NamedTuple):
 
 
 def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the contradictions in one cluster in the format of clusters.jsonl.
+    """Return the contradictions in one cluster; see `contradictions_of`."""
+    return next(contradictions_of([cluster]))
+
+
+def contradictions_of(clusters: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the contradictions in each cluster in the format of clusters.jsonl.
 
     Sentences of a template contradict each other if they name the same subject. Each contradiction has the cluster's
     id, the frame, the slot with its type, the `fact` that differs, the `subject`, whether it is an update, and `values`
@@ -47,16 +52,16 @@ def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
     value as indices into `values` (null if there is none), the `difference` of the first two values if they are
     numbers, a `confidence` and `why`.
     """
-    held = hold(cluster)
-    everywhere = [list(range(len(held.texts)))]
-    groups = _of_one_subject(held.aligned.frame, held.members) if cluster["kind"] == "template" else everywhere
-    frame = held.aligned.frame.text()
-    return [{"cluster": cluster["id"], **row, "frame": frame} for places in groups for row in _among(held, places)]
+    for cluster, held in zip(clusters, hold_each(clusters), strict=True):
+        everywhere = [list(range(len(held.texts)))]
+        groups = _of_one_subject(held.aligned.frame, held.members) if cluster["kind"] == "template" else everywhere
+        frame = held.aligned.frame.text()
+        yield [{"cluster": cluster["id"], **row, "frame": frame} for places in groups for row in _among(held, places)]
 
 
-def confidences(cluster: dict[str, Any]) -> list[float]:
-    """Return the confidence of each contradiction in such a cluster."""
-    return [row["confidence"] for row in contradictions(cluster)]
+def confidences(clusters: Sequence[dict[str, Any]]) -> list[list[float]]:
+    """Return the confidence of each contradiction in each of such clusters."""
+    return [[row["confidence"] for row in rows] for rows in contradictions_of(clusters)]
 
 
 def _among(held: ClusterTexts, places: Sequence[int]) -> Iterator[dict[str, Any]]:

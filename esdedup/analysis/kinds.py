@@ -18,7 +18,7 @@ from esdedup.analysis.looks import LOOKS
 from esdedup.analysis.names import KINDS
 from esdedup.analysis.subjects import SUBJECTS
 from esdedup.analysis.word_forms import Measures
-from esdedup.columns.arrays import Numbers
+from esdedup.columns.arrays import Flags, Numbers
 
 TEMPLATE, _, COPYEDITING, DRIFT, REFERENCES, OTHER = KINDS
 
@@ -55,7 +55,7 @@ class Decided(NamedTuple):
     kinds: list[str]
     confidences: list[float]
     reasons: list[str]
-    suspected: list[bool]  # of a contradiction that may be listed
+    examined: Flags  # templates, and those in which a contradiction that may be listed is suspected
 
 
 def classify(owner: Numbers, changed: Measures, likely: Measures, looks: Measures, subjects: Measures) -> Decided:
@@ -88,10 +88,8 @@ def classify(owner: Numbers, changed: Measures, likely: Measures, looks: Measure
             for rule, likelihood in zip(rules, likelihoods, strict=True)
         ],
         [rule.reason for rule in rules],
-        [
-            likelihood >= LEAST_LISTED and rule.kind not in (REFERENCES, OTHER)
-            for rule, likelihood in zip(rules, likelihoods, strict=True)
-        ],
+        np.array([rule.kind == TEMPLATE for rule in rules], np.bool_)
+        | ((columns["contradicted"] >= LEAST_LISTED) & ~np.isin([rule.kind for rule in rules], (REFERENCES, OTHER))),
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from esdedup.analysis.align import Alignment
 from esdedup.analysis.values import DATE, NAME, NOTHING, NUMBER, QUANTITY, WORDS, Value, read_value
 from esdedup.analysis.whole_slots import Filled, ValueWords, grown
-from esdedup.analysis.word_forms import SIGN, Words
+from esdedup.analysis.word_forms import SIGN, ListedWords
 
 SUBJECT = "subject"
 """The name of a slot that titles identify."""
@@ -54,27 +54,27 @@ class Frame(NamedTuple):
         return "".join(pieces)
 
 
-def frame_of(words: Words, centre: int, spans: Sequence[Sequence[Span]], titles: Sequence[str] = ()) -> Frame:
+def frame_of(words: ListedWords, centre: int, spans: Sequence[Sequence[Span]], titles: Sequence[str] = ()) -> Frame:
     """Return the frame of a cluster with the representative `centre` and slots at these `spans`.
 
     With `titles` (one for each text), a slot that mostly contains words of the titles is called `subject`.
     """
-    bounds = [(0, int(words.texts[centre])), *(some[-1] for some in spans), (int(words.texts[centre + 1]), 0)]
-    fixed = tuple(_decoded(words, end, begin) for (_, end), (begin, _) in pairwise(bounds))
-    filled = [tuple(_decoded(words, begin, end) for begin, end in some[:-1]) for some in spans]
+    bounds = [(0, words.texts[centre]), *(some[-1] for some in spans), (words.texts[centre + 1], 0)]
+    fixed = tuple(words.text(end, begin) for (_, end), (begin, _) in pairwise(bounds))
+    filled = [tuple(words.text(begin, end) for begin, end in some[:-1]) for some in spans]
     names: Counter[str] = Counter()
     named = []
     for place, fillers in enumerate(filled):
         before, behind = _last_word(fixed[place]), _first_word(fixed[place + 1])
         kind = _type_of(fillers, before, behind)
-        name = SUBJECT if titles and _is_subject(fillers, titles) else kind
+        name = SUBJECT if any(titles) and _is_subject(fillers, titles) else kind
         names[name] += 1
         named.append(Slot(name if names[name] == 1 else f"{name}{names[name]}", kind, before, behind, fillers))
     return Frame(fixed, tuple(named))
 
 
 def slot_spans(
-    words: Words, flags: ValueWords, texts: range, centre: int, alignment: Alignment, slots: range
+    words: ListedWords, flags: ValueWords, texts: range, centre: int, alignment: Alignment, slots: range
 ) -> list[list[Span]]:
     """Return the position of each slot of a cluster in each of its `texts` (or the first of them), then in the
     representative.
@@ -82,13 +82,15 @@ def slot_spans(
     Slots take in what belongs to their values; `flags` are those of `value_words`. A slot that always contains the same
     forms of words becomes several slots.
     """
-    places = [*range(len(texts)), centre - texts.start]
+    count, own = len(texts), centre - texts.start
     aligned: list[Filled] = []
-    for slot in slots:
-        at = int(alignment.fillers[slot])
-        aligned.append([(int(alignment.first[at + place]), int(alignment.last[at + place])) for place in places])
+    for at in alignment.fillers[slots.start : slots.stop].tolist():
+        first, last = (
+            [*side[at : at + count].tolist(), int(side[at + own])] for side in (alignment.first, alignment.last)
+        )
+        aligned.append(list(zip(first, last, strict=True)))
     found: list[list[Span]] = []
-    ends = int(words.offsets[centre]), int(words.offsets[centre + 1])
+    ends = words.offsets[centre], words.offsets[centre + 1]
     for filled in grown(words, flags, ends, aligned):
         for spans in _parts(words, [*texts, centre], filled):
             # white space between two slots belongs to the first one
@@ -100,12 +102,13 @@ def slot_spans(
     return found
 
 
-def _parts(words: Words, texts: Sequence[int], filled: Sequence[tuple[int, int]]) -> Iterator[list[Span]]:
+def _parts(words: ListedWords, texts: Sequence[int], filled: Sequence[tuple[int, int]]) -> Iterator[list[Span]]:
     """Yield the bytes of a slot in each text; several parts if all texts have the same forms, as in `1990 Ada`."""
-    runs = [_runs(words, first, last) for first, last in filled]
+    alone = any(last - first < 2 for first, last in filled)  # which is the usual case
+    runs = [] if alone else [_runs(words, first, last) for first, last in filled]
     forms = {tuple(form for form, _, _ in some) for some in runs}
-    first_forms = next(iter(forms))
-    if len(forms) > 1 or len(first_forms) < 2 or SIGN in first_forms or _is_figure(words, filled):
+    first_forms = next(iter(forms), ())
+    if len(forms) != 1 or len(first_forms) < 2 or SIGN in first_forms or _is_figure(words, filled):
         yield [_span(words, text, first, last) for text, (first, last) in zip(texts, filled, strict=True)]
         return
     for part in range(len(first_forms)):
@@ -115,18 +118,18 @@ def _parts(words: Words, texts: Sequence[int], filled: Sequence[tuple[int, int]]
             _, low, high = some[part]
             spans.append(
                 (
-                    begin if part == 0 else int(words.begin[low]),
-                    end if part + 1 == len(first_forms) else int(words.end[high - 1]),
+                    begin if part == 0 else words.begin[low],
+                    end if part + 1 == len(first_forms) else words.end[high - 1],
                 )
             )
         yield spans
 
 
-def _runs(words: Words, first: int, last: int) -> list[tuple[int, int, int]]:
+def _runs(words: ListedWords, first: int, last: int) -> list[tuple[int, int, int]]:
     """Return runs of words of one form: form, first, last."""
     runs: list[tuple[int, int, int]] = []
     for word in range(first, last):
-        form = int(words.form[word])
+        form = words.form[word]
         if runs and runs[-1][0] == form:
             runs[-1] = (form, runs[-1][1], word + 1)
         else:
@@ -134,22 +137,18 @@ def _runs(words: Words, first: int, last: int) -> list[tuple[int, int, int]]:
     return runs
 
 
-def _is_figure(words: Words, filled: Sequence[tuple[int, int]]) -> bool:
+def _is_figure(words: ListedWords, filled: Sequence[tuple[int, int]]) -> bool:
     """Return whether a whole slot is one date or quantity."""
-    texts = (_decoded(words, int(words.begin[first]), int(words.end[last - 1])) for first, last in filled[:_LOOKED_AT])
+    texts = (words.text(words.begin[first], words.end[last - 1]) for first, last in filled[:_LOOKED_AT])
     return all(read_value(text).type in (DATE, QUANTITY, NUMBER) for text in texts)
 
 
-def _span(words: Words, text: int, first: int, last: int) -> Span:
+def _span(words: ListedWords, text: int, first: int, last: int) -> Span:
     """Return the bytes between the fixed words around words `first:last`, with the white space on both sides."""
-    low, high = int(words.offsets[text]), int(words.offsets[text + 1])
-    begin = int(words.texts[text] if first == low else words.end[first - 1])
-    end = int(words.texts[text + 1] if last == high else words.begin[last])
+    low, high = words.offsets[text], words.offsets[text + 1]
+    begin = words.texts[text] if first == low else words.end[first - 1]
+    end = words.texts[text + 1] if last == high else words.begin[last]
     return begin, end
-
-
-def _decoded(words: Words, begin: int, end: int) -> str:
-    return bytes(words.data[begin:end]).decode()
 
 
 def _escaped(text: str) -> str:
@@ -159,9 +158,13 @@ def _escaped(text: str) -> str:
 def _space_around(fillers: Sequence[str]) -> tuple[str, str]:
     """Return the white space that most fillers begin and end with."""
     filled = [filler for filler in fillers if filler.strip()] or [""]
-    leads = Counter(filler[: len(filler) - len(filler.lstrip())] for filler in filled)
-    trails = Counter(filler[len(filler.rstrip()) :] for filler in filled)
-    return leads.most_common(1)[0][0], trails.most_common(1)[0][0]
+    leads = [filler[: len(filler) - len(filler.lstrip())] for filler in filled]
+    trails = [filler[len(filler.rstrip()) :] for filler in filled]
+    return _commonest(leads), _commonest(trails)
+
+
+def _commonest(texts: Sequence[str]) -> str:
+    return texts[0] if len(set(texts)) == 1 else Counter(texts).most_common(1)[0][0]
 
 
 def _last_word(text: str) -> str:

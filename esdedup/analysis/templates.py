@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from esdedup.analysis.align import Alignment, align
 from esdedup.analysis.slots import Frame, Slot, Span, frame_of, slot_spans
 from esdedup.analysis.values import DATE, Value
 from esdedup.analysis.whole_slots import value_words
-from esdedup.analysis.word_forms import Words, split_words
+from esdedup.analysis.word_forms import Words, listed, split_words
 from esdedup.analysis.word_meanings import Meant, meant
 from esdedup.errors import UsageError
 
@@ -33,22 +34,42 @@ class FramedTexts(NamedTuple):
 
 def framed(cluster: dict[str, Any]) -> tuple[FramedTexts, list[str]]:
     """Align a cluster in the format of clusters.jsonl. Return its distinct texts, too, in the order of the fillers."""
-    titles: dict[str, str] = {}
-    for member in cluster["members"]:
-        titles.setdefault(member["text"], member["title"] or member["document"])
-    texts = list(titles)
-    face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
-    return frame_texts(texts, texts.index(face), list(titles.values())), texts
+    return next(framed_each([cluster]))
+
+
+def framed_each(clusters: Sequence[dict[str, Any]]) -> Iterator[tuple[FramedTexts, list[str]]]:
+    """Yield what `framed` returns for each of many clusters, which are aligned together."""
+    groups = []
+    for cluster in clusters:
+        titles: dict[str, str] = {}
+        for member in cluster["members"]:
+            titles.setdefault(member["text"], member["title"] or member["document"])
+        texts = list(titles)
+        face = next(member["text"] for member in cluster["members"] if member["id"] == cluster["representative"])
+        groups.append((texts, texts.index(face), list(titles.values())))
+    return zip(_frame_groups(groups), (texts for texts, _, _ in groups), strict=True)
 
 
 def frame_texts(texts: Sequence[str], centre: int, titles: Sequence[str] = ()) -> FramedTexts:
     """Align distinct `texts` with the one at index `centre`; `titles` are the titles of their documents."""
-    words = split_words(pa.array(texts, pa.large_string()))
-    alignment = align(words, np.array([0, len(texts)]), np.array([centre]))
-    every, slots = range(len(texts)), range(int(alignment.slots[1]))
-    known = meant(words)
-    spans = slot_spans(words, value_words(words, known), every, centre, alignment, slots)
-    return FramedTexts(frame_of(words, centre, spans, titles), words, known, alignment, spans)
+    return next(_frame_groups([(texts, centre, titles)]))
+
+
+def _frame_groups(groups: Sequence[tuple[Sequence[str], int, Sequence[str]]]) -> Iterator[FramedTexts]:
+    words = split_words(pa.array([text for texts, _, _ in groups for text in texts], pa.large_string()))
+    bounds = np.cumsum([0, *(len(texts) for texts, _, _ in groups)])
+    centres = bounds[:-1] + [centre for _, centre, _ in groups]
+    alignment, known = align(words, bounds, centres), meant(words)
+    flags, spelled, slots = value_words(words, known), listed(words), alignment.slots.tolist()
+    for number, (begin, end) in enumerate(pairwise(bounds.tolist())):
+        centre = int(centres[number])
+        own = range(*slots[number : number + 2])
+        spans = slot_spans(spelled, flags, range(begin, end), centre, alignment, own)
+        frame = frame_of(spelled, centre, spans, groups[number][2])
+        low, high = spelled.offsets[begin], spelled.offsets[end]
+        yield FramedTexts(
+            frame, words.of(begin, end), known.of(begin, end, low, high), alignment.of(own, low, high), spans
+        )
 
 
 _MOSTLY = 0.9

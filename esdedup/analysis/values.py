@@ -32,6 +32,8 @@ _JOINING = {"and", "und", "et", "y", "e", "ja", "и"}
 _LONGEST = 20
 """Longer numbers are names: of accounts, of parts."""
 
+_DIGIT = re.compile(r"\d")
+_WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"[+\-−]?\d+(?:[.,'’٫٬]\d+)*")
 _SPACED = re.compile(r"(?<!\d)\d{1,3}(?:\s\d{3})+(?!\d)")
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
@@ -58,10 +60,10 @@ class Value(NamedTuple):
 
 def read_value(text: str, before: str = "", behind: str = "") -> Value:
     """Return the value of a slot's filler between the words `before` and `behind`."""
+    if _DIGIT.search(text) is None and _numeric_words().isdisjoint(_WORD.findall(text.lower())):
+        return _in_words(text, text.replace("%", " % ").split())
     spaced = _SPACED.sub(lambda match: re.sub(r"\s", "", match[0]), text).replace("%", " % ")
     words = _BEFORE_LETTERS.sub(" ", spaced).split()
-    if not words:
-        return Value(text, NOTHING)
     date = _read_date(text, before, behind)
     if date is not None:
         year, month, day = date
@@ -71,9 +73,22 @@ def read_value(text: str, before: str = "", behind: str = "") -> Value:
     if quantity is not None:
         readings, unit = quantity
         return Value(text, NUMBER if unit is None else QUANTITY, readings, unit)
-    if any(word[:1].isupper() for word in words):
-        return Value(text, NAME)
-    return Value(text, WORDS)
+    return _in_words(text, words)
+
+
+def _in_words(text: str, words: list[str]) -> Value:
+    """Return the value of a text that is neither a number nor a date."""
+    if not words:
+        return Value(text, NOTHING)
+    return Value(text, NAME if any(word[:1].isupper() for word in words) else WORDS)
+
+
+@cache
+def _numeric_words() -> frozenset[str]:
+    """Return words of which any number or date without a digit has one."""
+    known = lexicon()
+    listed = (known.months, known.numbers, known.ordinals, known.scales)
+    return frozenset(part for words in listed for word in words for part in _WORD.findall(word))
 
 
 def same_value(one: Value, two: Value) -> bool:
@@ -139,7 +154,7 @@ def _rounds_to(a: float, digit: float, b: float, last: float) -> bool:
 
 
 def _folded(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    return " ".join(_WORD.findall(text.casefold()))
 
 
 def _read_date(text: str, before: str, behind: str) -> tuple[int | None, int | None, int | None] | None:
@@ -152,7 +167,7 @@ def _read_date(text: str, before: str, behind: str) -> tuple[int | None, int | N
         return _if_real(*(int(part) if part else None for part in far.groups()))
     year = month = day = None
     months = lexicon().months
-    words = re.findall(r"\w+", text)
+    words = _WORD.findall(text)
     for word in words:
         if _YEAR.fullmatch(word) and year is None:
             year = int(word)
@@ -231,11 +246,15 @@ def _bare(word: str) -> str:
     return word.strip(".,;:()").lower()
 
 
+@cache
+def _spelled_numbers() -> dict[str, float]:
+    return {**lexicon().ordinals, **lexicon().numbers}
+
+
 def _read_number(word: str) -> tuple[tuple[float, float], ...] | None:
     bare = word.strip('$€£¥.,;:()"').rstrip("+")
-    spelled = lexicon().ordinals | lexicon().numbers
-    if bare.lower() in spelled:
-        return ((float(spelled[bare.lower()]), 1.0),)
+    if (spelled := _spelled_numbers().get(bare.lower())) is not None:
+        return ((float(spelled), 1.0),)
     if nth := _NTH.fullmatch(bare):
         return ((float(nth[1]), 1.0),)
     if not _NUMBER.fullmatch(bare) or len(bare) > _LONGEST:

@@ -8,17 +8,14 @@ name. An alignment leaves such a part outside the slot.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from esdedup.analysis.values import DATE, NUMBER, QUANTITY, Value, is_unit, read_value
-from esdedup.analysis.word_forms import NAME, SIGN, Words
+from esdedup.analysis.word_forms import NAME, SIGN, ListedWords, Words
 from esdedup.analysis.word_forms import NUMBER as FIGURE
 from esdedup.analysis.word_meanings import DATED, Meant, hashes_of
-from esdedup.columns.arrays import Flags
-from esdedup.columns.hashing import Hashes
 
 Filled = list[tuple[int, int]]
 """The words `first:last` that fill a slot in each text, the representative last."""
@@ -36,14 +33,9 @@ _MOST_NAMES = 2
 class ValueWords(NamedTuple):
     """Which words may be a part of a date, and which of a name."""
 
-    dates: Flags
-    names: Flags
-
-
-@cache
-def _far_east() -> Hashes:
-    """Year, month and day, which stand behind their numbers."""
-    return hashes_of("年月日")
+    dates: list[bool]
+    names: list[bool]
+    far_east: list[bool]  # the signs of years, months and days, which stand behind their numbers
 
 
 def value_words(words: Words, known: Meant) -> ValueWords:
@@ -51,10 +43,11 @@ def value_words(words: Words, known: Meant) -> ValueWords:
     names = known.form == NAME
     begins = words.offsets[:-1][np.diff(words.offsets) > 0]
     names[begins] = False
-    return ValueWords((known.roles & DATED > 0) | np.isin(words.hash, _far_east()), names)
+    far_east = np.isin(words.hash, hashes_of("年月日"))
+    return ValueWords(((known.roles & DATED > 0) | far_east).tolist(), names.tolist(), far_east.tolist())
 
 
-def grown(words: Words, flags: ValueWords, ends: tuple[int, int], slots: Sequence[Filled]) -> Iterator[Filled]:
+def grown(words: ListedWords, flags: ValueWords, ends: tuple[int, int], slots: Sequence[Filled]) -> Iterator[Filled]:
     """Yield the slots of a cluster, whose representative has the words `ends[0]:ends[1]`, as whole values."""
     left, place = ends[0], 0
     while place < len(slots):
@@ -64,17 +57,17 @@ def grown(words: Words, flags: ValueWords, ends: tuple[int, int], slots: Sequenc
 
 
 def _grown(
-    words: Words, flags: ValueWords, ends: tuple[int, int], slots: Sequence[Filled], place: int
+    words: ListedWords, flags: ValueWords, ends: tuple[int, int], slots: Sequence[Filled], place: int
 ) -> tuple[Filled, int]:
     """Return the slot at `place` as a whole value, and the place of the next slot that is not in it."""
     slot = slots[place]
     first, last = slot[-1]
     low, high = max(ends[0], first - _REACH), min(ends[1], last + _REACH)
-    if flags.dates[low:high].any():
+    if any(flags.dates[low:high]):
         for before in range(first - low, -1, -1):
             for steps in range(_REACH, -1, -1):
                 found, following = _extended(slots, place, before, steps, ends[1])
-                if found is not None and (before or steps) and _is_date(words, flags.dates, found):
+                if found is not None and (before or steps) and _is_date(words, flags, found):
                     return found, following
     limit = slots[place + 1][-1][0] if place + 1 < len(slots) else ends[1]
     if last < limit and (words.form[last] != SIGN or words.sign[last] == ord("%")):
@@ -103,16 +96,16 @@ def _extended(slots: Sequence[Filled], place: int, before: int, steps: int, end:
     return found, place
 
 
-def _is_date(words: Words, dated: Flags, slot: Filled) -> bool:
+def _is_date(words: ListedWords, flags: ValueWords, slot: Filled) -> bool:
     """Return whether a slot holds dates with a month (or `年`), and begins and ends with parts of them."""
     first, last = slot[-1]
-    if last - first < 2 or not all(dated[word] or words.form[word] == FIGURE for word in (first, last - 1)):
+    if last - first < 2 or not all(flags.dates[word] or words.form[word] == FIGURE for word in (first, last - 1)):
         return False
-    far = bool(np.isin(words.hash[last - 1], _far_east()))
+    far = flags.far_east[last - 1]
     return _all(words, slot, lambda value: value.type == DATE and (far or value.date[1] is not None))
 
 
-def _is_quantity(words: Words, bare: Filled, slot: Filled) -> bool:
+def _is_quantity(words: ListedWords, bare: Filled, slot: Filled) -> bool:
     """Return whether a slot holds numbers, with a unit or scale behind them that the `bare` slot lacks."""
     (_, last), (_, end) = bare[-1], slot[-1]
     if words.form[end - 1] == SIGN and words.sign[end - 1] != ord("%"):
@@ -124,14 +117,14 @@ def _is_quantity(words: Words, bare: Filled, slot: Filled) -> bool:
     )
 
 
-def _all(words: Words, slot: Filled, holds: Callable[[Value], bool]) -> bool:
+def _all(words: ListedWords, slot: Filled, holds: Callable[[Value], bool]) -> bool:
     """Return whether something holds for the values of the first texts, of which none may be empty."""
     return all(first < last and holds(read_value(_text(words, first, last))) for first, last in slot[:_READ])
 
 
-def _whole_name(words: Words, named: Flags, ends: tuple[int, int], slot: Filled) -> Filled:
+def _whole_name(words: ListedWords, named: list[bool], ends: tuple[int, int], slot: Filled) -> Filled:
     """Return a slot with the words of a name beside it, if it holds nothing but names. German nouns count as names."""
-    if not all(first < last and (words.form[first:last] == NAME).all() for first, last in slot[:_READ]):
+    if not all(first < last and all(form == NAME for form in words.form[first:last]) for first, last in slot[:_READ]):
         return slot
     before = behind = 0
     first, last = slot[-1]
@@ -142,5 +135,5 @@ def _whole_name(words: Words, named: Flags, ends: tuple[int, int], slot: Filled)
     return [(low - before, high + behind) for low, high in slot]
 
 
-def _text(words: Words, first: int, last: int) -> str:
-    return bytes(words.data[words.begin[first] : words.end[last - 1]]).decode()
+def _text(words: ListedWords, first: int, last: int) -> str:
+    return words.text(words.begin[first], words.end[last - 1])

@@ -55,6 +55,37 @@ class Words(NamedTuple):
     form: Classes
     sign: CodePoints
 
+    def of(self, begin: int, end: int) -> Words:
+        """Return the words of the texts `begin:end`, without copying."""
+        low, high = self.offsets[begin], self.offsets[end]
+        own = slice(low, high)
+        return Words(
+            self.data, self.texts[begin : end + 1], self.offsets[begin : end + 1] - low,
+            self.begin[own], self.end[own], self.hash[own], self.form[own], self.sign[own],
+        )  # fmt: skip
+
+
+class ListedWords(NamedTuple):
+    """Columns of `Words` as Python reads them fast, one by one."""
+
+    data: bytes
+    texts: list[int]
+    offsets: list[int]
+    begin: list[int]
+    end: list[int]
+    form: list[int]
+    sign: list[int]
+
+    def text(self, begin: int, end: int) -> str:
+        """Return the text between two positions."""
+        return self.data[begin:end].decode()
+
+
+def listed(words: Words) -> ListedWords:
+    """Return words as lists."""
+    columns = (words.texts, words.offsets, words.begin, words.end, words.form, words.sign)
+    return ListedWords(words.data.tobytes(), *(column.tolist() for column in columns))
+
 
 def split_words(column: pa.LargeStringArray) -> Words:
     """Return the words of each text."""

@@ -50,6 +50,14 @@ class Meant(NamedTuple):
     side: Numbers
     firsts: Numbers
 
+    def of(self, begin: int, end: int, low: int, high: int) -> Meant:
+        """Return what is known of the words `low:high`, those of the texts `begin:end`."""
+        own = slice(low, high)
+        return Meant(
+            self.hash[own], self.form[own], self.roles[own], self.axis[own], self.side[own],
+            self.firsts[begin:end] - low,
+        )  # fmt: skip
+
 
 class _Known(NamedTuple):
     figures: Hashes

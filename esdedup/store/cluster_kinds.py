@@ -61,11 +61,8 @@ CONTRADICTIONS: pa.Schema = pa.schema(
 FOUND: pa.Schema = pa.schema([*CONTRADICTIONS, ("copies", pa.int32())])  # null if no order is known
 """What is found in classified clusters."""
 
-CONTRADICTING = ("template",)
-"""The kinds that may contain contradictions even if none is suspected."""
-
-JUDGED: pa.Schema = pa.schema([("id", pa.uint64()), *MEANINGS, ("suspected", pa.bool_())])
-"""What a classifier says of clusters, and whether it suspects a contradiction in them."""
+JUDGED: pa.Schema = pa.schema([("id", pa.uint64()), *MEANINGS, ("examined", pa.bool_()), ("possible", pa.bool_())])
+"""What a classifier says of clusters: whether contradictions are looked for, and whether there may be one."""
 
 
 CONSISTENT = ("drift", "copyediting", 0.71, "the same said in other words")
@@ -77,11 +74,11 @@ class Classifier(NamedTuple):
 
     kinds: Callable[[pa.Table], pa.Table]
     """Takes a table of `MEMBERS`. Returns a table of `JUDGED`, one row for each cluster."""
-    contradictions: Callable[[dict[str, Any]], Sequence[float]]
-    """Returns the confidence of each contradiction in a cluster, which has the form of the contract."""
+    contradictions: Callable[[Sequence[dict[str, Any]]], Sequence[Sequence[float]]]
+    """Returns the confidence of each contradiction in each cluster; these have the form of the contract."""
 
 
-_TEXTS = 20_000  # per batch
+_TEXTS, _SENTENCES = 20_000, 2_000  # per batch
 _CLUSTERS = 10_000
 
 ShowClusters: TypeAlias = Callable[[pa.Table], Iterator[dict[str, Any]]]
@@ -108,9 +105,9 @@ def give_meaning(
     """
     table = _kinds(db, clusters, classifier)
     _update(db, table.select(["id", *MEANINGS.names]))
-    examined = pc.or_(pc.is_in(table["kind"], pa.array(CONTRADICTING)), table["suspected"])
-    contradicting = table.filter(examined).select(["id"])
-    for found in _contradictions(shown, contradicting, classifier):
+    none = table.filter(pc.and_not(table["examined"], table["possible"])).select(["id"])
+    _update(db, none.append_column("contradictions", pa.repeat(pa.scalar(0, pa.int32()), none.num_rows)))
+    for found in _contradictions(shown, table.filter(table["possible"]).select(["id"]), classifier):
         _update(db, found)
     kind, *meaning = CONSISTENT
     db.execute(
@@ -133,10 +130,24 @@ def _contradictions(shown: ShowClusters, ids: pa.Table, classifier: Classifier) 
     schema = pa.schema([("id", pa.uint64()), *CONTRADICTIONS])
     for begin in range(0, ids.num_rows, _CLUSTERS):
         rows = []
-        for cluster in shown(ids.slice(begin, _CLUSTERS)):
-            found = classifier.contradictions(cluster)
-            rows.append((int(cluster["id"], 16), len(found), max(found, default=None)))
+        for some in _few_sentences(shown(ids.slice(begin, _CLUSTERS))):
+            for cluster, found in zip(some, classifier.contradictions(some), strict=True):
+                rows.append((int(cluster["id"], 16), len(found), max(found, default=None)))
         yield table_of_rows(rows, schema)
+
+
+def _few_sentences(clusters: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    """Yield clusters in lists that together have few sentences, or one cluster."""
+    some: list[dict[str, Any]] = []
+    sentences = 0
+    for cluster in clusters:
+        if some and sentences + cluster["size"] > _SENTENCES:
+            yield some
+            some, sentences = [], 0
+        some.append(cluster)
+        sentences += cluster["size"]
+    if some:
+        yield some
 
 
 def _kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.Table:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
 import esdedup
+from esdedup.analysis.drift import contradictions
 from esdedup.analysis.templates import write
 from esdedup.errors import SourceError, StoreError, UsageError
 from esdedup.output import meaning_files as reviews
@@ -173,3 +175,16 @@ def test_titles_that_are_empty_are_none(tmp_path: Path, run: RunJob) -> None:
     rows = [json.dumps({"id": name, "title": "", "text": text}) for name, text in texts.items()]
     (tmp_path / "a.jsonl").write_text("\n".join(rows))
     assert run(tmp_path / "a.jsonl", out=tmp_path / "out", **LOOSE)["kinds"] == {"template": 1}
+
+
+def test_what_is_found_in_many_clusters_is_what_each_has_alone(tmp_path: Path) -> None:
+    """Most are ruled out by columns, the others are aligned together."""
+    wiki = files("esdedup.demo") / "data" / "wiki.xml.bz2"
+    esdedup.run(str(wiki), out=tmp_path, revisions="all", jaccard=0.6, report=False)
+    with esdedup.open_store(tmp_path / "store.duckdb") as store:
+        counts = dict(store.results.db.rows("SELECT id, contradictions FROM clusters WHERE contradictions IS NOT NULL"))
+        clusters = [row for row in store.results.cluster_rows() if int(row["id"], 16) in counts]
+    assert len(clusters) == len(counts) > 40
+    assert 0 < sum(count > 0 for count in counts.values()) < len(counts)
+    for cluster in clusters:
+        assert len(contradictions(cluster)) == counts[int(cluster["id"], 16)], cluster["id"]
