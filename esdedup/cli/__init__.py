@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -148,6 +149,9 @@ def main(arguments: list[str] | None = None) -> Any:
             sys.exit(_say(INTERRUPTED_WORDS, INTERRUPTED))
         if not _is_circumstance(error) or "--debug" in given:
             raise
+        if (own := sys.__stdout__) is not None and sys.stdout is own:
+            with suppress(OSError):  # or the interpreter's end would try again to write what could not be written
+                own.close()
         from esdedup.columns.database import reason_without_memory  # takes long to import, for a help text
 
         if (reason := reason_without_memory(error)) is not None:

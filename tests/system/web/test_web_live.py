@@ -236,6 +236,7 @@ def test_it_does_not_wait_for_a_question_that_takes_long(file: str, tmp_path: Pa
     assert not list(spilled.iterdir())
 
 
+@pytest.mark.full
 def test_it_does_not_wait_for_half_a_request(file: str, tmp_path: Path) -> None:
     with start(file, tmp_path / "log") as site:
         line = socket.create_connection(("127.0.0.1", site.port))

@@ -101,7 +101,7 @@ def found_by(texts: list[str], **scanning: Any) -> dict[tuple[str, str], float |
     return {(min(a, b), max(a, b)): jaccard and round(jaccard, 9) for a, b, jaccard, _, _ in rows}
 
 
-@pytest.mark.parametrize("jaccard", few([LEAST, 0.5, 0.75, 0.9], 1, 3))
+@pytest.mark.parametrize("jaccard", few([LEAST, 0.5, 0.75, 0.9], 1))
 def test_the_exact_scan_finds_every_pair(jaccard: float) -> None:
     texts = planted(1)
     expected = brute_force(1, jaccard)
