@@ -15,7 +15,7 @@ import numpy as np
 from esdedup.analysis.values import DATE, NUMBER, QUANTITY, Value, is_unit, read_value
 from esdedup.analysis.word_forms import NAME, SIGN, ListedWords, Words
 from esdedup.analysis.word_forms import NUMBER as FIGURE
-from esdedup.analysis.word_meanings import DATED, Meant, hashes_of
+from esdedup.analysis.word_meanings import DATED, Meant, are_in, hashes_of
 
 Filled = list[tuple[int, int]]
 """The words `first:last` that fill a slot in each text, the representative last."""
@@ -43,7 +43,7 @@ def value_words(words: Words, known: Meant) -> ValueWords:
     names = known.form == NAME
     begins = words.offsets[:-1][np.diff(words.offsets) > 0]
     names[begins] = False
-    far_east = np.isin(words.hash, hashes_of("年月日"))
+    far_east = are_in(words.hash, hashes_of("年月日"))
     return ValueWords(((known.roles & DATED > 0) | far_east).tolist(), names.tolist(), far_east.tolist())
 
 
