@@ -178,9 +178,7 @@ def _groups(texts: pa.RecordBatch, firsts: pa.LargeStringArray) -> pa.RecordBatc
 
 
 def _lists(forms: pa.LargeStringArray) -> pa.RecordBatch:
-    keys = gram_keys(forms)
-    keys.sort()
-    grams, held, steps, ends = _steps(keys)
+    grams, held, steps, ends = _steps(gram_keys(forms))
     listed = pa.LargeBinaryArray.from_buffers(
         pa.large_binary(), len(grams), [None, pa.py_buffer(ends), pa.py_buffer(steps)]
     )
