@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 import pycld2
 
@@ -42,7 +42,9 @@ def detect(texts: Iterable[str], expected: str = "") -> list[str]:
 
 def _detect(text: str) -> str:
     """Return the language of a text, or nothing if that is not certain."""
-    sample = _UNFIT.sub(" ", text[:_SAMPLED])
+    sample = text[:_SAMPLED]
+    if not sample.isprintable():
+        sample = _UNFIT.sub(" ", sample)
     telling = _is_telling(sample)
     try:
         certain, _, found = pycld2.detect(sample, bestEffort=not telling)
@@ -55,9 +57,12 @@ def _detect(text: str) -> str:
 
 
 def _is_telling(text: str) -> bool:
+    if text.isascii() or 4 * len(text) < _TELLING:
+        return len(text) >= _TELLING
     return len(text) >= _TELLING or len(text.encode(errors="replace")) >= _TELLING
 
 
+@lru_cache(1000)
 def _spelled(code: str) -> str:
     code = code.partition("-")[0]
     return _CODES.get(code, code)

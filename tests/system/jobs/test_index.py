@@ -23,7 +23,7 @@ from esdedup.matching.signing import Signing
 from esdedup.store.elasticsearch.reading import Fields
 from tests.support.corpus import corpus, sentence
 from tests.support.dumps import dump
-from tests.support.full import FULL
+from tests.support.full import FULL, few
 from tests.support.killed import KilledError
 from tests.support.records import SIGNED, records, table
 from tests.support.stores import RunJob, Stores
