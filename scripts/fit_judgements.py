@@ -17,7 +17,7 @@ import numpy as np
 import esdedup
 from esdedup.analysis import judging
 from esdedup.analysis.changes import CHANGES
-from esdedup.analysis.comparing import compare, hold
+from esdedup.analysis.comparing import compare, hold_each
 from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.word_forms import Measures
 from scripts.benchmarks.meaning import KIND_CORPORA
@@ -133,7 +133,7 @@ def judged_pairs(
     cluster: dict[str, Any], verdicts: Mapping[tuple[str, str], bool], kinds: Mapping[str, str]
 ) -> Iterator[Placed]:
     """Yield the pairs of a cluster that were judged, or the surest pair if the cluster was judged."""
-    held = hold(cluster)
+    [held] = hold_each([cluster])
     compared = compare(held, range(len(held.texts)))
     hashes = hashes_of(held.texts)
     likely = judging.by_the_texts(compared.changed)

@@ -26,7 +26,7 @@ from esdedup.store.cluster_kinds import JUDGED, PLACES, Classifier
 _FRAMED = 20
 """Number of texts whose fillers decide the types of slots."""
 
-_COMPARED_AT_ONCE = 100_000
+_COMPARED_AT_ONCE = 20_000
 """Pairs of texts, at most."""
 
 
@@ -51,7 +51,8 @@ def classify_clusters(members: pa.Table) -> pa.Table:
         owner, changed, judged(changed, stand, np.diff(bounds)[owner]),
         looks(words, known.form, bounds, centres, alignment), subjects(words, bounds, centres, alignment, places),
     )  # fmt: skip
-    possible = _may_contradict(words, known, bounds, alignment, places, decided.examined)
+    clear = members["titled_once"].to_numpy() & (documents[:, -1] == 0)
+    possible = _may_contradict(words, known, bounds, alignment, places, decided.examined, clear)
     slots, titles = alignment.slots.tolist(), members["titles"].to_pylist()
     frames, flags, spelled = [], value_words(words, known), listed(words)
     for place, centre in enumerate(centres.tolist()):
@@ -72,19 +73,20 @@ def classify_clusters(members: pa.Table) -> pa.Table:
 
 
 def _may_contradict(
-    words: Words, known: Meant, bounds: Offsets, alignment: Alignment, places: Places, examined: Flags
+    words: Words, known: Meant, bounds: Offsets, alignment: Alignment, places: Places, examined: Flags, clear: Flags
 ) -> Flags:
-    """Return which of the examined clusters may have a contradiction: those with a pair of texts that is likely enough,
-    and those with too many texts, or documents of one text, to tell.
+    """Return which of the examined clusters may have a contradiction: those with a pair of texts that is likely enough.
 
-    A pair is never likelier than with only two texts in the cluster.
+    Others are always possible: those with more texts than are compared with each other, and those with a text that is
+    not `clear`, because of its documents a selection would be looked at, or their titles would be read otherwise. The
+    weight of the number of texts is negative, so a pair is never likelier than with only two in the cluster.
     """
     sizes = np.diff(bounds)
-    many = np.bincount(np.repeat(np.arange(len(sizes)), sizes), places.documents[:, -1] > 0, len(sizes)) > 0
-    told = examined & (sizes <= MOST_COMPARED) & ~many
-    possible = ~told
-    texts = np.flatnonzero(np.repeat(told, sizes))
-    owner = np.repeat(np.arange(len(sizes)), sizes)[texts]
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    decidable = examined & (sizes <= MOST_COMPARED) & (np.bincount(owners, ~clear, len(sizes)) == 0)
+    possible: Flags = ~decidable
+    texts = np.flatnonzero(decidable[owners])
+    owner = owners[texts]
     for begin in range(0, len(texts), _COMPARED_AT_ONCE // MOST_COMPARED):
         some = slice(begin, begin + _COMPARED_AT_ONCE // MOST_COMPARED)
         others = sizes[owner[some]] - 1

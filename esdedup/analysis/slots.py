@@ -104,8 +104,8 @@ def slot_spans(
 
 def _parts(words: ListedWords, texts: Sequence[int], filled: Sequence[tuple[int, int]]) -> Iterator[list[Span]]:
     """Yield the bytes of a slot in each text; several parts if all texts have the same forms, as in `1990 Ada`."""
-    alone = any(last - first < 2 for first, last in filled)  # which is the usual case
-    runs = [] if alone else [_runs(words, first, last) for first, last in filled]
+    short = any(last - first < 2 for first, last in filled)  # a part needs a word, and there are two
+    runs = [] if short else [_runs(words, first, last) for first, last in filled]
     forms = {tuple(form for form, _, _ in some) for some in runs}
     first_forms = next(iter(forms), ())
     if len(forms) != 1 or len(first_forms) < 2 or SIGN in first_forms or _is_figure(words, filled):

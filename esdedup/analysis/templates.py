@@ -58,7 +58,7 @@ def frame_texts(texts: Sequence[str], centre: int, titles: Sequence[str] = ()) -
 def _frame_groups(groups: Sequence[tuple[Sequence[str], int, Sequence[str]]]) -> Iterator[FramedTexts]:
     words = split_words(pa.array([text for texts, _, _ in groups for text in texts], pa.large_string()))
     bounds = np.cumsum([0, *(len(texts) for texts, _, _ in groups)])
-    centres = bounds[:-1] + [centre for _, centre, _ in groups]
+    centres = bounds[:-1] + np.array([centre for _, centre, _ in groups], np.int64)
     alignment, known = align(words, bounds, centres), meant(words)
     flags, spelled, slots = value_words(words, known), listed(words), alignment.slots.tolist()
     for number, (begin, end) in enumerate(pairwise(bounds.tolist())):

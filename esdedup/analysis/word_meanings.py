@@ -116,7 +116,8 @@ def _whole_years(words: Words, form: Classes, years: Flags) -> list[tuple[int, s
     short = short[(short >= 2) & np.isin(words.sign[short - 1], _DASHES)]
     text = np.searchsorted(words.offsets, short, "right")
     touching = (words.end[short - 2] == words.begin[short - 1]) & (words.end[short - 1] == words.begin[short])
-    ended = ~np.isin(words.sign[np.minimum(short + 1, len(form) - 1)], _DASHES)  # 2012-03-05 is not a range
+    dashed = np.isin(words.sign[np.minimum(short + 1, len(form) - 1)], _DASHES)  # 2012-03-05 is not a range
+    ended = ~dashed | (np.searchsorted(words.offsets, short + 1, "right") != text)
     begun = years[short - 2] & (text == np.searchsorted(words.offsets, short - 2, "right"))
     found = []
     for word in short[begun & touching & ended].tolist():

@@ -249,7 +249,7 @@ def _folder_of(module: str) -> tuple[str, str]:
     for name in sorted(_with_imported(module)):
         digest.update(name.encode() + _source_of(name))
     content = digest.hexdigest()[:16]
-    root = _cache_root()
+    root = cache_root()
     folder = root / f"{module.removeprefix('esdedup.')}-{content}"
     if not folder.exists():
         _remove_unused(root)
@@ -285,7 +285,8 @@ def _file_of(module: str) -> Path:
 
 
 @cache
-def _cache_root() -> Path:
+def cache_root() -> Path:
+    """Return where compiled code is kept."""
     try:
         folder = Path(os.environ.get("ESDEDUP_CACHE_DIR") or user_cache() / "compiled")
         folder.mkdir(parents=True, exist_ok=True)

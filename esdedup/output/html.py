@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined
+from jinja2.bccache import Bucket
 from markupsafe import Markup
 
-from esdedup.files import user_cache
+from esdedup._version import __version__
+from esdedup.columns.kernels import cache_root
 from esdedup.matching.units import setting_in_words
 from esdedup.output import skips
 from esdedup.output.record_counts import in_words
@@ -37,7 +40,7 @@ def environment(*packages: str) -> Environment:
         finalize=_finalized,
         trim_blocks=True,
         lstrip_blocks=True,
-        bytecode_cache=_kept_code(),
+        bytecode_cache=_Kept(),
     )
     found.filters |= {"number": number, "short": short, "percent": percent, "plural": plural}
     found.filters |= {"setting": setting_in_words, "records": lambda counts, unit: in_words(counts, unit).splitlines()}
@@ -49,14 +52,28 @@ def environment(*packages: str) -> Environment:
     return found
 
 
-def _kept_code() -> FileSystemBytecodeCache | None:
-    """Return where compiled templates are kept for the next command: to compile them takes a tenth of a second."""
-    try:
-        folder = user_cache() / "templates"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except (OSError, RuntimeError):
-        return None
-    return FileSystemBytecodeCache(str(folder))
+class _Kept(FileSystemBytecodeCache):
+    """Keeps compiled templates for the next command: to compile them takes a tenth of a second. It does without files
+    that cannot be read or written.
+    """
+
+    def __init__(self) -> None:
+        folder = cache_root() / f"templates-{__version__}"
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        super().__init__(str(folder))
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Load what was kept, if it is whole."""
+        try:
+            super().load_bytecode(bucket)
+        except Exception:  # whatever a damaged file raises
+            bucket.reset()
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep it, if that is possible."""
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
 
 
 def style() -> str:

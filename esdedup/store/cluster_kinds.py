@@ -32,6 +32,7 @@ MEMBERS: pa.Schema = pa.schema(
         ("representative", pa.bool_()),  # true for one text of each cluster
         ("text", pa.large_string()),
         ("titles", pa.large_string()),  # of its documents
+        ("titled_once", pa.bool_()),  # whether these are one, and not an id that some take for a title and some do not
         ("named", pa.list_(pa.uint64(), PLACES)),  # hashes of the titles, 0 for none, as in the next one
         ("documents", pa.list_(pa.uint64(), PLACES)),  # document numbers, from 1
         ("since", pa.list_(pa.int64(), PLACES)),  # revisions
@@ -177,6 +178,8 @@ def _kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.Table
 _MEMBERS_OF_PAGE = f"""
 SELECT cluster, representative, text,
     array_to_string(list_distinct(list_transform(places, lambda p: p.named)), ' ') AS titles,
+    len(list_distinct(list_transform(places, lambda p: p.named))) = 1
+        AND list_bool_and(list_transform(places, lambda p: p.clear)) AS titled_once,
     list_resize(list_transform(places, lambda p: hash(p.title)), {PLACES}, 0)::UBIGINT[{PLACES}] AS named,
     list_resize(list_transform(places, lambda p: p.number + 1), {PLACES}, 0)::UBIGINT[{PLACES}] AS documents,
     list_resize(list_transform(places, lambda p: p.since), {PLACES}, 0)::BIGINT[{PLACES}] AS since,
@@ -186,6 +189,8 @@ FROM (
         min({{'source': n.source, 'numeral': n.numeral, 'id': n.id, 'position': s.position, 'number': n.number,
             'title': coalesce(nullif(n.title, ''), n.id),
             'named': coalesce(nullif(n.title, ''), CASE WHEN n.numeral IS NULL THEN n.id ELSE '' END),
+            'clear': coalesce(n.title > '', false)
+                OR (n.numeral IS NOT NULL) = regexp_full_match(n.id, '(.*/)?[0-9]+(#[0-9]+)?'),
             'since': least(coalesce(s.revision, 0), coalesce(s.last_revision, s.revision, 0)),
             'till': greatest(coalesce(s.revision, 0), coalesce(s.last_revision, s.revision, 0))}}, {PLACES}) AS places
     FROM (SELECT * FROM looked_at WHERE page = ?) l JOIN sentences s USING (hash)

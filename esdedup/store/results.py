@@ -102,6 +102,7 @@ class Results:
         give_meaning(self.db, self.some_clusters, clusters, classifier, self._corpus, ordered=ordered)
 
     def _save(self, clusters: Clusters, summary: dict[str, Any], classifier: Classifier | None) -> None:
+        self._ranked = False
         insert_clusters(self.db, clusters, meant=classifier is not None)
         if classifier is not None:
             self.give_meaning(clusters, classifier, ordered=in_order(self.db, self._corpus))

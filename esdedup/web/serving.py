@@ -89,8 +89,8 @@ def serve(
         sys.setswitchinterval(_SWITCH)
         gc.collect()
         gc.freeze()  # what is here now stays, and need not be looked through while visitors wait
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # uvicorn has its own, and sends it again after it has stopped
-        with suppress(KeyboardInterrupt):  # so it does with SIGTERM
+        signal.signal(signal.SIGINT, server.handle_exit)  # uvicorn raises it again after it has stopped
+        with suppress(KeyboardInterrupt):  # SIGTERM, too
             server.run([listening])
     finally:
         gc.unfreeze()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -37,7 +37,7 @@ _CELL = 120
 T = TypeVar("T")
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(field,))
 def answer(cls: type[T]) -> type[T]:
     """Make a class of fields an answer."""
     made: Any = dataclass(frozen=True, repr=False, eq=False, kw_only=True)(cls)

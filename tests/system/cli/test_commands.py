@@ -199,6 +199,32 @@ def test_an_interrupt_that_a_library_loses_comes_again_but_not_into_what_cleans_
     assert (done.returncode, done.stdout, done.stderr) == (130, "cleaned up\n", "")
 
 
+SLOW = """
+import sys, threading, os, signal
+import duckdb
+from esdedup.cli.interrupts import interruptible
+
+class Clean:
+    def __enter__(self): return self
+    def __exit__(self, *_): print("cleaned up")
+
+def run():
+    try:
+        with Clean():
+            threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+            duckdb.execute("SELECT count(*) FROM (SELECT md5(range::VARCHAR) AS m FROM range(6000000) ORDER BY m)")
+    except (KeyboardInterrupt, RuntimeError):
+        sys.exit(130)
+
+interruptible(run)
+"""
+
+
+def test_an_interrupt_that_a_library_gives_back_late_comes_once() -> None:
+    done = subprocess.run([sys.executable, "-c", SLOW], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "cleaned up\n", "")
+
+
 def test_an_interrupt_while_the_database_reads_from_python(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -177,6 +177,23 @@ def test_titles_that_are_empty_are_none(tmp_path: Path, run: RunJob) -> None:
     assert run(tmp_path / "a.jsonl", out=tmp_path / "out", **LOOSE)["kinds"] == {"template": 1}
 
 
+def test_ids_that_end_in_a_number_hide_no_contradiction(tmp_path: Path) -> None:
+    """They are titles where columns decide, and none where texts are looked at one by one."""
+    said = "At the beginning of the year the old municipality of {} had a population of {} people in its {} districts"
+    cities = (("Paris", "three", "2,100,000", "2,400,000"), ("London", "four", "8,100,000", "8,700,000"),
+              ("Madrid", "five", "3,100,000", "3,600,000"))  # fmt: skip
+    rows = [(city, count, number) for city, number, *counts in cities for count in counts]
+    (tmp_path / "a.jsonl").write_text("".join(
+        json.dumps({"id": f"https://x.org/{row[0].lower()}/{at}", "text": said.format(*row)}) + "\n"
+        for at, row in enumerate(rows, 1)
+    ))  # fmt: skip
+    esdedup.run(tmp_path / "a.jsonl", out=tmp_path / "out", jaccard=0.5, report=False)
+    found = list(esdedup.drift(store=tmp_path / "out" / "store.duckdb"))
+    assert len(found) == 3
+    with esdedup.open_store(tmp_path / "out" / "store.duckdb") as store:
+        assert store.results.contradictions() == 3
+
+
 def test_what_is_found_in_many_clusters_is_what_each_has_alone(tmp_path: Path) -> None:
     """Most are ruled out by columns, the others are aligned together."""
     wiki = files("esdedup.demo") / "data" / "wiki.xml.bz2"

@@ -29,6 +29,7 @@ def judged(*clusters: Sequence[Text]) -> pa.Table:
                     "representative": place == 0,
                     "text": text,
                     "titles": title,
+                    "titled_once": True,
                     "named": [name, *[0] * (PLACES - 1)],
                     "documents": [name, *[0] * (PLACES - 1)],
                     "since": [0] * PLACES,

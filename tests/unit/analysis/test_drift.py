@@ -7,10 +7,14 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
+from esdedup.analysis.changes import CHANGES
 from esdedup.analysis.drift import contradictions
+from esdedup.analysis.judging import _weights, place_terms
+from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.word_forms import split_words
 from esdedup.analysis.word_meanings import meant
 
@@ -199,3 +203,9 @@ def test_a_large_template_takes_bounded_time() -> None:
 
 def _name(number: int) -> str:
     return "".join("BCDFGHKLMN"[int(digit)] + "aeiouaeiou"[int(digit)] for digit in f"{number:04}").capitalize()
+
+
+def test_more_texts_never_make_a_contradiction_likelier() -> None:
+    """Clusters are ruled out as if each had two texts."""
+    names = list(place_terms(*(np.ones((1, len(some))) for some in (CHANGES, STANDING)), np.ones(1), np.full(1, 0.5)))
+    assert _weights().places[names.index("texts")] <= 0

@@ -90,7 +90,8 @@ def judged_versions(texts: Sequence[str]) -> dict[str, Any]:
     nowhen = [0] * PLACES
     rows: list[dict[str, Any]] = [
         {
-            "cluster": 7, "representative": place == 0, "text": text, "titles": "Aram", "named": [5, 0, 0, 0],
+            "cluster": 7, "representative": place == 0, "text": text, "titles": "Aram", "titled_once": True,
+            "named": [5, 0, 0, 0],
             "documents": [place + 1, 0, 0, 0], "since": nowhen, "till": nowhen,
         }
         for place, text in enumerate(texts)
