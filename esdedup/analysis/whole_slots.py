@@ -8,6 +8,7 @@ name. An alignment leaves such a part outside the slot.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from esdedup.analysis.values import DATE, NUMBER, QUANTITY, Value, is_unit, read
 from esdedup.analysis.word_forms import NAME, SIGN, ListedWords, Words
 from esdedup.analysis.word_forms import NUMBER as FIGURE
 from esdedup.analysis.word_meanings import DATED, Meant, are_in, hashes_of
+from esdedup.columns.hashing import Hashes
 
 Filled = list[tuple[int, int]]
 """The words `first:last` that fill a slot in each text, the representative last."""
@@ -38,12 +40,17 @@ class ValueWords(NamedTuple):
     far_east: list[bool]  # the signs of years, months and days, which stand behind their numbers
 
 
+@cache
+def _far_east() -> Hashes:
+    return hashes_of("年月日")
+
+
 def value_words(words: Words, known: Meant) -> ValueWords:
     """Return which words belong to dates and names. The first word of a text may have its capital from there."""
     names = known.form == NAME
     begins = words.offsets[:-1][np.diff(words.offsets) > 0]
     names[begins] = False
-    far_east = are_in(words.hash, hashes_of("年月日"))
+    far_east = are_in(words.hash, _far_east())
     return ValueWords(((known.roles & DATED > 0) | far_east).tolist(), names.tolist(), far_east.tolist())
 
 

@@ -84,8 +84,7 @@ def meant(words: Words) -> Meant:
         roles[are_in(words.hash, hashes)] |= role
     years = _are_years(words, form)
     roles[years] |= YEAR
-    at = np.minimum(np.searchsorted(known.opposites, words.hash), len(known.opposites) - 1)
-    found = known.opposites[at] == words.hash
+    at, found = _places_in(words.hash, known.opposites)
     axis = np.where(found, known.axis[at], 0)
     return Meant(_as_figures(words, form, years), form, roles, axis, known.side[at], firsts)
 
@@ -94,8 +93,8 @@ def _as_figures(words: Words, form: Classes, years: Flags) -> Hashes:
     """Return the hashes of words. Numbers in words, ordinals and decades have those of their figures."""
     known = _known()
     hashes = words.hash.copy()
-    at = np.minimum(np.searchsorted(known.spelled, hashes), len(known.spelled) - 1)
-    hashes = np.where(known.spelled[at] == hashes, known.written[at], hashes)
+    at, found = _places_in(hashes, known.spelled)
+    hashes = np.where(found, known.written[at], hashes)
     last = words.data[np.maximum(words.end, 1) - 1]
     ending = np.flatnonzero((form == NUMBER) & (words.end - words.begin >= 2) & ((last > ord("9")) | (last < ord("0"))))
     spelled = [bytes(words.data[words.begin[word] : words.end[word]]).decode() for word in ending.tolist()]
@@ -172,8 +171,13 @@ def _known() -> _Known:
 
 def are_in(hashes: Hashes, listed: Hashes) -> Flags:
     """Return which hashes are among a few that are sorted. `np.isin` would sort them all."""
+    return _places_in(hashes, listed)[1]
+
+
+def _places_in(hashes: Hashes, listed: Hashes) -> tuple[Numbers, Flags]:
+    """Return where hashes may stand among a few that are sorted, and whether they do."""
     at = np.minimum(np.searchsorted(listed, hashes), len(listed) - 1)
-    return np.asarray(listed[at] == hashes)
+    return at, np.asarray(listed[at] == hashes)
 
 
 def hashes_of(listed: Iterable[str]) -> Hashes:
