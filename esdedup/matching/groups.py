@@ -14,11 +14,18 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from esdedup.columns.arrays import Flags, Numbers, run_starts
+from esdedup.columns.digits import SORTED_BITS, by_digits
+from esdedup.columns.hashing import Hashes
 from esdedup.columns.kernels import compiled
-from esdedup.matching.signers.minhash_kernels import COLUMN_BITS, Tokens
+from esdedup.matching.signers.minhash_kernels import COLUMN_BITS, TOKEN_BITS, Tokens
 
 NO_TOKEN = -1
 """In a matrix of tokens: the text has no token in this column."""
+
+_PLACE_BITS = 64 - SORTED_BITS
+_PLACES = (1 << _PLACE_BITS) - 1
+_TAIL_BITS = TOKEN_BITS - SORTED_BITS
+"""Bits of a token by which it is not sorted at first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +49,7 @@ def group_tokens(tokens: Tokens) -> Groups:
     starts, members, columns = [np.zeros(1, np.int64)], [], []
     total = 0
     for column in range(tokens.shape[1]):
-        values = np.ascontiguousarray(tokens[:, column])
-        order = np.argsort(values, kind="stable")
-        bounds, held = runs(values, order[np.searchsorted(values, 0, sorter=order) :])
+        bounds, held = runs(np.ascontiguousarray(tokens[:, column]))
         starts.append(bounds + total)
         members.append(held)
         columns.append(np.full(len(bounds), column, np.int64))
@@ -54,23 +59,49 @@ def group_tokens(tokens: Tokens) -> Groups:
     return Groups(np.concatenate(starts), np.concatenate(members), np.concatenate(columns))
 
 
+def runs(tokens: Tokens) -> tuple[Numbers, Numbers]:
+    """Return the ends and members of the runs of two or more equal tokens, by token, and members in order.
+
+    What is below 0 is no token. There may be 2**31 of them.
+    """
+    return _runs(tokens, by_digits(_keys(tokens), _PLACE_BITS))
+
+
 @compiled
-def runs(values: Tokens, order: Numbers) -> tuple[Numbers, Numbers]:
-    """Return the ends and members of the runs of two or more equal values along `order`."""
-    count = len(order)
-    ends = np.empty(count // 2 + 1, np.int64)
-    members = np.empty(count, np.int64)
+def _keys(tokens: Tokens) -> Hashes:
+    """Return the first bits of each token with its place below."""
+    keys = np.empty(len(tokens), np.uint64)
+    kept = 0
+    for at in range(len(tokens)):
+        if tokens[at] >= 0:
+            keys[kept] = np.uint64(tokens[at] >> _TAIL_BITS) << np.uint64(_PLACE_BITS) | np.uint64(at)
+            kept += 1
+    return keys[:kept]
+
+
+@compiled
+def _runs(tokens: Tokens, keys: Hashes) -> tuple[Numbers, Numbers]:
+    ends = np.empty(len(keys) // 2 + 1, np.int64)
+    members = np.empty(len(keys), np.int64)
     runs = held = begin = 0
-    for index in range(1, count + 1):
-        if index < count and values[order[index]] == values[order[begin]]:
+    for at in range(1, len(keys) + 1):
+        if at < len(keys) and keys[at] >> np.uint64(_PLACE_BITS) == keys[begin] >> np.uint64(_PLACE_BITS):
             continue
-        if index - begin >= 2:
-            for at in range(begin, index):
-                members[held] = order[at]
-                held += 1
-            ends[runs] = held
-            runs += 1
-        begin = index
+        if at - begin >= 2:
+            places = (keys[begin:at] & np.uint64(_PLACES)).astype(np.int64)
+            if np.any(tokens[places] != tokens[places[0]]):  # tokens that begin alike
+                places = places[np.argsort(tokens[places], kind="mergesort")]
+            first = 0
+            for other in range(1, len(places) + 1):
+                if other < len(places) and tokens[places[other]] == tokens[places[first]]:
+                    continue
+                if other - first >= 2:
+                    members[held : held + other - first] = places[first:other]
+                    held += other - first
+                    ends[runs] = held
+                    runs += 1
+                first = other
+        begin = at
     return ends[:runs], members[:held]
 
 

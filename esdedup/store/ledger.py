@@ -258,6 +258,17 @@ class Ledger(ABC):
         scan = self.get("scan")
         return scan is not None and not scan.get("overtaken") and not scan.get("lost")
 
+    def scanned_texts(self) -> int:
+        """Return the number of distinct texts at the last scan; 0 without one."""
+        scan = self.get("scan")
+        return 0 if scan is None else int(scan["summary"]["counts"]["distinct_sentences"])
+
+    def distinct_texts(self, changes: int) -> dict[str, int]:
+        """Return the number of distinct texts by the name of this count, if nothing has changed since the last scan:
+        otherwise, all would have to be read.
+        """
+        return {"distinct_sentences": self.scanned_texts()} if self.follows_changes() and not changes else {}
+
     def changed(self, *, overtaken: bool) -> dict[str, Any]:
         """Return the values to save after a change of documents. `overtaken` makes the next scan a full one."""
         payload: dict[str, Any] = {"state": uuid.uuid4().hex}

@@ -23,7 +23,7 @@ from esdedup.store.cluster_kinds import FOUND, MEANINGS
 if TYPE_CHECKING:
     from esdedup.columns.database import Database
 
-SCHEMA_VERSION = 9
+SCHEMA_VERSION = 10
 
 DOCUMENT_ROWS: pa.Schema = pa.schema(
     [
@@ -135,9 +135,6 @@ TABLES: dict[str, pa.Schema] = {
     "documents": _DOCUMENTS,
     "sentences": SENTENCE_ROWS,
     "seen": SEEN,  # until the run is committed
-    # one row for each token of a text, sorted in runs, so that a query reads few blocks; and one for each text
-    "postings": pa.schema([("token", pa.int64()), ("hash", pa.uint64())]),
-    "texts": pa.schema([("hash", pa.uint64())]),
     # texts whose sentences changed since the last scan, and whether that scan had any
     "stale": pa.schema([("hash", pa.uint64()), ("existed", pa.bool_()), ("tokens", _TOKENS)]),
     "pairs": PAIRS,

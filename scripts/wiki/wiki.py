@@ -62,7 +62,7 @@ _SHORT = len("inn.")
 
 _Draw = Callable[[], float]
 
-_HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" \
+HEADER = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" \
 xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="http://www.mediawiki.org/xml/export-0.11/ \
 http://www.mediawiki.org/xml/export-0.11.xsd" version="0.11" xml:lang="en">
   <siteinfo>
@@ -117,7 +117,7 @@ def generate(articles: int, seed: int, out: BinaryIO, truth: TextIO, *, history:
     if articles < 1:
         raise UsageError(f"articles is {articles}; allowed: 1 or more")
     fragments = Fragments()
-    out.write(_HEADER.encode())
+    out.write(HEADER.encode())
     for first in range(0, articles, DISTRICT):
         district = _District(first, min(DISTRICT, articles - first), seed, fragments, history)
         truth.writelines(district.truth())

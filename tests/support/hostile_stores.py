@@ -200,8 +200,8 @@ FOREIGN: dict[str, list[str]] = {
     "check": _remade("seen", "document INTEGER, position INTEGER, revision BIGINT, timestamp VARCHAR, contributor "
                      "VARCHAR, last_revision BIGINT, last_timestamp VARCHAR, last_contributor VARCHAR, "
                      "CHECK (length(timestamp) > 0)"),
-    "foreign-key": ["DROP TABLE postings", "CREATE TABLE referred (id UBIGINT PRIMARY KEY)",
-                    "CREATE TABLE postings (token BIGINT, hash UBIGINT, FOREIGN KEY (hash) REFERENCES referred (id))"],
+    "foreign-key": ["DROP TABLE cluster_texts", "CREATE TABLE referred (id UBIGINT PRIMARY KEY)", "CREATE TABLE "
+                    "cluster_texts (hash UBIGINT, cluster UBIGINT, FOREIGN KEY (hash) REFERENCES referred (id))"],
     "not-null": ["ALTER TABLE documents ALTER number SET NOT NULL"],
     "collation": _remade("about", "key VARCHAR COLLATE nocase PRIMARY KEY, value VARCHAR NOT NULL"),
     "column-of-another-type": ["ALTER TABLE sentences ALTER text TYPE BLOB"],
@@ -214,7 +214,7 @@ FOREIGN: dict[str, list[str]] = {
     "settings-without-key": _remade("about", "key VARCHAR, value VARCHAR"),
     "settings-twice": ["CREATE TABLE kept AS FROM about", "DROP TABLE about",
                        "CREATE TABLE about AS FROM kept UNION ALL FROM kept", "DROP TABLE kept"],
-    "table-missing": ["DROP TABLE postings"],
+    "table-missing": ["DROP TABLE cluster_texts"],
     "tables-missing": ["DROP TABLE documents", "DROP TABLE sources"],
     "settings-missing": ["DROP TABLE about"],
 }  # fmt: skip
@@ -299,7 +299,6 @@ VALUES: dict[str, list[str]] = {
     "no-sentences": ["DELETE FROM sentences"],
     "no-texts-of-clusters": ["DELETE FROM cluster_texts"],
     "no-clusters": ["DELETE FROM clusters"],
-    "no-lookups": ["DELETE FROM postings", "DELETE FROM texts"],
     "texts-are-null": ["UPDATE sentences SET text = NULL"],
     "texts-are-empty": ["UPDATE sentences SET text = ''"],
     "texts-are-one": ["UPDATE sentences SET text = 'one and the same'"],
@@ -348,8 +347,6 @@ VALUES: dict[str, list[str]] = {
     "origins-are-nowhere": ["UPDATE origins SET document = 99, parent_document = -1"],
     "origins-are-null": ["UPDATE origins SET document = NULL"],
     "texts-in-two-clusters": ["INSERT INTO cluster_texts SELECT hash, (SELECT max(id) FROM clusters) FROM sentences"],
-    "lookups-of-nothing": ["UPDATE postings SET hash = 1", "UPDATE texts SET hash = 1"],
-    "lookups-are-null": ["UPDATE postings SET token = NULL", "UPDATE texts SET hash = NULL"],
     "titles-are-null": ["UPDATE documents SET title = NULL"],
     "titles-are-long": ["UPDATE documents SET title = repeat('x', 1000000)"],
 }  # fmt: skip

@@ -44,7 +44,8 @@ class LocalEngine(LocalTexts):
     def collide(self, hot_limit: int) -> Collisions:
         """In memory, as many tokens at once as fit."""
         self.collapse()
-        tokens = self.stage("hold", lambda: hold_postings(self.db, self.sentences.tokens, self.budget))
+        every = self.sentences.stale is None
+        tokens = self.stage("hold", lambda: hold_postings(self.db, self.sentences.tokens, self.budget, every=every))
         hot = self.db.rows(
             "SELECT token, count(*) AS texts FROM held GROUP BY token HAVING texts > ? ORDER BY texts DESC, token",
             [hot_limit],

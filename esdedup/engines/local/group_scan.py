@@ -8,20 +8,20 @@ themselves only if those are similar.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.columns.arrays import Numbers
+from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.cuts import Cutter, roots, unite_runs, whole_groups
 from esdedup.columns.database import Database
 from esdedup.engines.cluster_tables import create_pairs
 from esdedup.engines.local.local_texts import LocalTexts
 from esdedup.matching.engine import GroupComparison, MatchContext
 from esdedup.matching.groups import runs
-from esdedup.matching.signers.minhash_kernels import COLUMN_BITS
+from esdedup.matching.signers.minhash_kernels import TOKEN_BITS
 from esdedup.matching.signers.text_signer import SET_BYTES
 
 _ROW_BYTES = 64  # of a text's row beside its characters and tokens
@@ -33,78 +33,64 @@ _SORTS = 2
 
 _GROUPING_BYTES = 40  # token, number, order and member of one posting while it is grouped in memory
 
-_OF_TEXTS = "FROM texts t JOIN signatures s ON s.rowid = t.first"
+_TOKENS = 1 << TOKEN_BITS
 
 
-def hold_postings(db: Database, columns: int, budget: int) -> int:
+def hold_postings(db: Database, columns: int, budget: int, *, every: bool) -> int:
     """Fill the table `held` with the postings (token, number) of every token that two or more texts have, one of them
-    stale. Return the number of these tokens.
+    stale, as is `every` text perhaps. Return the number of these tokens.
 
-    As many columns of tokens at once as fit in memory; a column that does not fit is sorted by DuckDB.
+    The rows of `signatures` are read as they come, as many columns of tokens at once as fit in memory. A column that
+    does not fit is read in parts: its tokens are hash values, so ranges of them have about as many rows.
     """
-    db.execute("CREATE OR REPLACE TABLE held (token BIGINT, number INTEGER)")
-    counts = [0] * columns
-    for column, count in db.rows(
-        f"SELECT token & {(1 << COLUMN_BITS) - 1} AS place, count(token) FROM "
-        f"(SELECT unnest(s.tokens) AS token {_OF_TEXTS}) WHERE token IS NOT NULL GROUP BY place"
-    ):
-        counts[column] = count
-    stale = db.arrays("SELECT stale FROM texts ORDER BY number")["stale"]
-    most, found, first = budget // _GROUPING_BYTES, 0, 0
-    while first < columns:
-        last = first + 1
-        while last < columns and sum(counts[first : last + 1]) <= most:
-            last += 1
-        total = sum(counts[first:last])
-        if total > most:
-            found += _hold_column(db, first, stale)
-        elif total:
-            found += _hold_columns(db, first, last, total, stale)
-        first = last
+    is_first = np.zeros(db.count("SELECT count(*) FROM signatures"), np.bool_)
+    for batch in db.batches("SELECT first FROM texts"):
+        is_first[batch["first"].to_numpy()] = True
+    db.execute("CREATE OR REPLACE TABLE shared (token BIGINT, row BIGINT)")
+    at_once = max(1, budget // (_GROUPING_BYTES * max(1, len(is_first))))
+    parts = 1 + _GROUPING_BYTES * len(is_first) // budget
+    found = 0
+    for first in range(0, columns, at_once):
+        last = min(first + at_once, columns)
+        for begin, end in pairwise(_TOKENS * part // parts for part in range(parts + 1)):
+            token = f"tokens[{first + 1}]"
+            part = "" if parts == 1 else f"WHERE {token} >= {begin} AND {token} < {end}"
+            query = f"SELECT rowid, tokens[{first + 1}:{last}] AS tokens FROM signatures {part}"
+            found += _share(db, *_postings(db.batches(query), is_first))
+    db.execute("CREATE OR REPLACE TABLE held AS SELECT s.token, t.number FROM shared s JOIN texts t ON t.first = s.row")
+    db.execute("DROP TABLE shared")
+    if not every:
+        db.execute(
+            "CREATE TABLE wanted_groups AS SELECT token FROM held JOIN texts USING (number) GROUP BY token "
+            "HAVING bool_or(stale); DELETE FROM held WHERE token NOT IN (FROM wanted_groups)"
+        )
+        found = db.count("SELECT count(*) FROM wanted_groups")
+        db.execute("DROP TABLE wanted_groups")
     return found
 
 
-def _hold_columns(db: Database, first: int, last: int, total: int, stale: npt.NDArray[np.bool_]) -> int:
-    """Hold the columns from `first` to `last` (exclusive), which have `total` postings. They are grouped in memory."""
-    tokens, numbers, filled = np.empty(total, np.int64), np.empty(total, np.int32), 0
-    for batch in db.batches(f"SELECT t.number, s.tokens[{first + 1}:{last}] AS tokens {_OF_TEXTS} ORDER BY t.number"):
+def _postings(batches: Iterable[pa.RecordBatch], is_first: Flags) -> tuple[Numbers, Numbers]:
+    """Return the tokens in batches of rows, and the row of each. Only the first row of a text counts."""
+    tokens, rows = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+    for batch in batches:
         lists = batch["tokens"]
-        flat, lengths = lists.flatten(), lists.value_lengths().to_numpy()
-        of = np.repeat(batch["number"].to_numpy(), lengths)
+        of = np.repeat(batch["rowid"].to_numpy(), lists.value_lengths().to_numpy())
+        flat = lists.flatten()
+        kept = is_first[of]
         if flat.null_count:
-            of, flat = of[flat.is_valid().to_numpy(zero_copy_only=False)], flat.drop_null()
-        end = filled + len(flat)
-        tokens[filled:end], numbers[filled:end] = flat.to_numpy(), of
-        filled = end
-    return _hold(db, tokens, numbers, stale)
+            kept &= flat.is_valid().to_numpy(zero_copy_only=False)
+            flat = flat.fill_null(0)
+        tokens.append(flat.to_numpy()[kept])
+        rows.append(of[kept])
+    return np.concatenate(tokens), np.concatenate(rows)
 
 
-def _hold_column(db: Database, column: int, stale: npt.NDArray[np.bool_]) -> int:
-    """Hold one column of any length. DuckDB can sort it beyond its memory, which joins and groups at once cannot."""
-    token = f"s.tokens[{column + 1}]"
-    db.execute(
-        f"CREATE OR REPLACE TABLE column_postings AS SELECT {token} AS token, t.number {_OF_TEXTS} "
-        f"WHERE {token} IS NOT NULL"
-    )
-    ordered = (
-        tuple(values.to_numpy() for values in batch.columns)
-        for batch in db.batches("SELECT token, number FROM column_postings ORDER BY token")
-    )
-    found = sum(_hold(db, tokens, numbers, stale) for tokens, numbers in whole_groups(ordered))
-    db.execute("DROP TABLE column_postings")
-    return found
-
-
-def _hold(db: Database, tokens: Numbers, numbers: npt.NDArray[np.int32], stale: npt.NDArray[np.bool_]) -> int:
-    """Hold the groups among postings that have a stale text. Return their number."""
-    ends, members = runs(tokens, np.argsort(tokens, kind="stable"))
-    if not len(ends):
-        return 0
-    sizes = np.diff(ends, prepend=0)
-    wanted = np.logical_or.reduceat(stale[numbers[members]], ends - sizes)
-    members = members[np.repeat(wanted, sizes)]
-    db.insert("held", pa.table({"token": tokens[members], "number": numbers[members]}))
-    return int(wanted.sum())
+def _share(db: Database, tokens: Numbers, rows: Numbers) -> int:
+    """Add the postings of tokens that two or more rows have to `shared`. Return the number of these tokens."""
+    ends, members = runs(tokens)
+    if len(ends):
+        db.insert("shared", pa.table({"token": tokens[members], "row": rows[members]}))
+    return len(ends)
 
 
 class GroupScan:

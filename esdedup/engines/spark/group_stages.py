@@ -83,14 +83,14 @@ def keep_groups(plan: GroupPlan, bucket: int, arrived: Arrived) -> dict[str, Any
 
 def _groups(tokens: Numbers, keys: Hashes) -> tuple[Numbers, Hashes]:
     """Return the postings of groups, in order. One text may have been posted by several slices."""
-    _, members = runs(tokens, np.argsort(tokens, kind="stable"))
+    _, members = runs(tokens)
     token, key = tokens[members], keys[members]
     order = np.lexsort((key, token))
     token, key = token[order], key[order]
     kept = run_starts(token, key)
     if len(kept) < len(token):
         token, key = token[kept], key[kept]
-        _, members = runs(token, np.arange(len(token)))
+        _, members = runs(token)
         token, key = token[members], key[members]
     return token, key
 

@@ -1,4 +1,4 @@
-"""Changes of a store in a file: commit runs, replace and remove documents, and keep lookups up to date.
+"""Changes of a store in a file: commit runs, replace and remove documents, and note which texts changed.
 
 Each function runs inside the caller's transaction.
 """
@@ -62,7 +62,7 @@ def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bo
             )
             """
         )
-        _note(db)
+        _note(db, f"WHERE document < {first}")
     db.execute(
         f"UPDATE sentences SET {_taken_from('l')} FROM seen l "
         "WHERE sentences.document = l.document AND sentences.position = l.position"
@@ -85,7 +85,6 @@ def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bo
         db.execute(f"DELETE FROM documents WHERE number IN ({_SAME})")
     if counts["replaced"] or (complete and counts["gone"]):
         _delete_documents(db, _REPLACED)
-    _look_up_new_texts(db, first)
     return counts
 
 
@@ -100,7 +99,7 @@ def remove_documents(db: Database, ids: Sequence[str], *, remember: bool) -> tup
             "CREATE OR REPLACE TEMP TABLE moved AS SELECT DISTINCT hash FROM sentences "
             "WHERE document IN (SELECT number FROM leaving)"
         )
-        _note(db)
+        _note(db, "")
     _delete_documents(db, "SELECT number FROM leaving")
     return db.count("SELECT count(*) FROM leaving"), unknown
 
@@ -115,56 +114,22 @@ def _other_dates(one: str, two: str) -> str:
     return " OR ".join(f"{one}.{name} IS DISTINCT FROM {two}.{name}" for name in DATES)
 
 
-def sort_postings(db: Database, ledger: FileLedger) -> None:
-    """Sort the postings as a whole when they are twice as many as at the last sort."""
-    rows, sorted_rows = db.count("SELECT count(*) FROM postings"), ledger.get("postings") or 0
-    if sorted_rows and rows < 2 * sorted_rows:
-        return
-    if sorted_rows:  # the first run arrives sorted
-        db.execute("CREATE TABLE sorted AS SELECT * FROM postings ORDER BY token")
-        db.execute("DROP TABLE postings; ALTER TABLE sorted RENAME TO postings")
-    ledger.set(postings=rows)
-
-
-def _note(db: Database) -> None:
-    """Record the texts of `moved`, and whether the last scan had them, as the lookups still say."""
+def _note(db: Database, before: str) -> None:
+    """Record the texts of `moved`, and whether the last scan had them: as a sentence that the clause `before` leaves,
+    for a text that is not recorded has not changed since.
+    """
     db.execute(
-        """
+        f"""
         INSERT INTO stale
         SELECT hash, known.hash IS NOT NULL, any_value(tokens)
         FROM (SELECT hash, tokens FROM sentences SEMI JOIN moved USING (hash)) s
-        LEFT JOIN (SELECT hash FROM texts SEMI JOIN moved USING (hash)) known USING (hash)
+        LEFT JOIN (SELECT DISTINCT hash FROM sentences SEMI JOIN moved USING (hash) {before}) known USING (hash)
         ANTI JOIN stale USING (hash) GROUP BY ALL
         """
     )
 
 
 def _delete_documents(db: Database, numbers: str) -> None:
-    """Delete documents, their sentences, and the lookup entries of texts that no longer exist."""
-    db.execute(
-        f"CREATE OR REPLACE TEMP TABLE gone AS SELECT DISTINCT hash FROM sentences WHERE document IN ({numbers})"
-    )
+    """Delete documents and their sentences."""
     db.execute(f"DELETE FROM sentences WHERE document IN ({numbers})")
     db.execute(f"DELETE FROM documents WHERE number IN ({numbers})")
-    db.execute("CREATE OR REPLACE TEMP TABLE vanished AS SELECT hash FROM gone ANTI JOIN sentences USING (hash)")
-    if db.count("SELECT count(*) FROM vanished"):
-        for table in ("postings", "texts"):
-            db.execute(f"DELETE FROM {table} WHERE hash IN (SELECT hash FROM vanished)")
-
-
-def _look_up_new_texts(db: Database, first: int) -> None:
-    """Add the texts of documents from number `first` on that are not in the lookups."""
-    # stream the large table past the small one, so that it never goes into a hash table
-    db.execute(
-        "CREATE OR REPLACE TEMP TABLE brought AS "
-        f"SELECT hash, min(rowid) AS row FROM sentences WHERE document >= {first} GROUP BY hash"
-    )
-    db.execute(
-        "CREATE OR REPLACE TEMP TABLE novel AS SELECT row FROM brought "
-        "ANTI JOIN (SELECT hash FROM texts SEMI JOIN brought USING (hash)) USING (hash)"
-    )
-    db.execute(
-        "INSERT INTO postings SELECT unnest(list_filter(tokens, lambda t: t IS NOT NULL)) AS token, hash "
-        "FROM sentences s SEMI JOIN novel n ON s.rowid = n.row ORDER BY token"
-    )
-    db.execute("INSERT INTO texts SELECT hash FROM sentences s SEMI JOIN novel n ON s.rowid = n.row")

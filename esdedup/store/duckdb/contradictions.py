@@ -27,9 +27,6 @@ _BROKEN = {
     ),
     "two sentences are at one place": "sentences GROUP BY document, position HAVING count(*) > 1",
     "one text has two hashes, or one hash two texts": "sentences GROUP BY hash HAVING min(text) <> max(text)",
-    "a lookup has values that cannot be": (
-        "(SELECT token AS value FROM postings UNION ALL SELECT hash::HUGEINT FROM texts) WHERE value IS NULL"
-    ),
     "two clusters have one id": "clusters GROUP BY id HAVING count(*) > 1 OR id IS NULL",
     "a cluster has values that cannot be": (
         "clusters WHERE size IS NULL OR size < 1 OR distinct_texts IS NULL OR distinct_texts < 1 OR ignored IS NULL "
@@ -47,10 +44,6 @@ _BROKEN = {
 _UNLINKED = {
     "a document is of a source that is not listed": "documents d ANTI JOIN sources s ON s.number = d.source",
     "a sentence is of a document that is not listed": "sentences s ANTI JOIN documents d ON d.number = s.document",
-    "a lookup has a text that is not stored": (
-        "(SELECT hash FROM postings UNION ALL SELECT hash FROM texts) "
-        f"WHERE hash IS NULL OR hash NOT IN ({_TEXTS} WHERE hash IS NOT NULL)"
-    ),
     "a cluster has a text that is not stored, or a text a cluster that is not listed": (
         f"cluster_texts WHERE hash IS NULL OR cluster IS NULL OR hash NOT IN ({_TEXTS} WHERE hash IS NOT NULL) "
         "OR cluster NOT IN (SELECT id FROM clusters WHERE id IS NOT NULL)"

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from esdedup.matching.engine import SIGNATURES
 from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, Filters, Question, SentenceQuery, Signatures
-from esdedup.store.duckdb.changes import commit_reading, remove_documents, sort_postings
+from esdedup.store.duckdb.changes import commit_reading, remove_documents
 from esdedup.store.duckdb.sentence_lookup import SentenceLookup
 from esdedup.store.ledger import SourceCheckpoint, is_much
 from esdedup.store.naming import NAMED, SOURCE_GROUPS
@@ -111,11 +111,10 @@ class FileCorpus(Corpus):
         return removed, unknown
 
     def _has_changed(self) -> None:
-        overtaken = is_much(self.changes(), self._db.count("SELECT count(*) FROM texts"))
+        overtaken = is_much(self.changes(), self._ledger.scanned_texts())
         if overtaken:
             self._db.execute("DELETE FROM stale")
         self._ledger.set(**self._ledger.changed(overtaken=overtaken))
-        sort_postings(self._db, self._ledger)
 
     # -- scanning -------------------------------------------------------------------------------------------
 
@@ -160,12 +159,16 @@ class FileCorpus(Corpus):
             return None
         return self._db.table(
             "SELECT hash, existed, s.hash IS NOT NULL AS exists, tokens FROM stale "
-            "LEFT JOIN (SELECT hash FROM texts SEMI JOIN stale USING (hash)) s USING (hash) ORDER BY hash"
+            "LEFT JOIN (SELECT DISTINCT hash FROM sentences SEMI JOIN stale USING (hash)) s USING (hash) ORDER BY hash"
         )
 
     def holders(self, tokens: pa.Table) -> pa.Table:
         self._db.create("asked", tokens, temporary=True)
-        return self._db.table("SELECT token, hash FROM postings SEMI JOIN asked USING (token)")
+        # every token is read: an index of them would be twice as large as the tokens, and no faster for a million texts
+        return self._db.table(
+            "SELECT DISTINCT token, hash FROM (SELECT unnest(tokens) AS token, hash FROM sentences) "
+            "SEMI JOIN asked USING (token)"
+        )
 
     # -- queries --------------------------------------------------------------------------------------------
 
@@ -174,8 +177,7 @@ class FileCorpus(Corpus):
             "documents": self._db.count("SELECT count(*) FROM documents"),
             "sentences_read": self._db.count("SELECT sum(sentences) FROM documents"),
             "sentences_kept": self._db.count("SELECT count(*) FROM sentences"),
-            "distinct_sentences": self._db.count("SELECT count(DISTINCT hash) FROM sentences"),
-        }
+        } | self._ledger.distinct_texts(self.changes())
 
     def has_lookup(self) -> bool:
         return self._lookup.exists()

@@ -68,7 +68,7 @@ class FileLookup:
 
     def behind(self) -> int:
         """See `Corpus.lookup_behind`."""
-        return 0 if self._found() is not None else max(1, self._db.count("SELECT count(*) FROM texts"))
+        return 0 if self._found() is not None else max(1, self._db.count("SELECT count(*) FROM sentences"))
 
     def make(self, threads: int, follow: Callable[[int], None]) -> None:
         """See `Corpus.make_lookup`. Raise `StoreError` if it can be written nowhere."""

@@ -47,7 +47,6 @@ VALUES: dict[str, Form] = {
     "running": {"verb": str, "names": [str]},
     "state": str,
     "scan": {"summary": _SUMMARY, "overtaken?": bool},
-    "postings": NATURAL,
 }
 """The form of each value, by its key."""
 

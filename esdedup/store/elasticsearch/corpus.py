@@ -145,9 +145,8 @@ class ServerCorpus(Corpus):
 
     def _updates(self, stale: int, remember: bool) -> dict[str, Any]:
         """Return the ledger values for a change of documents."""
-        scan = self._ledger.get("scan")
-        texts = 0 if scan is None else scan["summary"]["counts"]["distinct_sentences"]
-        return self._ledger.changed(overtaken=not remember or is_much(self.changes() + stale, texts))
+        overtaken = not remember or is_much(self.changes() + stale, self._ledger.scanned_texts())
+        return self._ledger.changed(overtaken=overtaken)
 
     # -- scanning -------------------------------------------------------------------------------------------
 
@@ -237,15 +236,11 @@ class ServerCorpus(Corpus):
         reader, names = self._open.reader, self._open.names
         total = {"size": 0, "track_total_hits": True, "aggs": {"sentences": {"sum": {"field": "sentences"}}}}
         read = reader.search(names["documents"], total)
-        counts = {
+        return {
             "documents": int(read["hits"]["total"]["value"]),
             "sentences_read": int(read["aggregations"]["sentences"]["value"]),
             "sentences_kept": reader.count(names["sentences"]),
-        }
-        scan = self._ledger.get("scan")
-        if self._ledger.follows_changes() and not self.changes():  # otherwise all would have to be read
-            counts["distinct_sentences"] = scan["summary"]["counts"]["distinct_sentences"]
-        return counts
+        } | self._ledger.distinct_texts(self.changes())
 
     def has_lookup(self) -> bool:
         return False  # it lies in the sentences, and goes with them
