@@ -9,6 +9,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, TextIO, get_args, get_origin, get_type_hints
 
+import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -57,6 +58,8 @@ CLUSTERS = arrow_schema(StoredCluster)
 # also marks that change the direction of writing, and other controls: an editor or a terminal would obey them
 _UNLISTED = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
 _ROWS_AT_ONCE = 2000
+_PLAIN = 0.0001
+"""From here on, both libraries write a number without an exponent."""
 
 
 def export_results(store: Store, folder: Path, table: str = "jsonl") -> list[Path]:
@@ -74,7 +77,8 @@ def export_results(store: Store, folder: Path, table: str = "jsonl") -> list[Pat
         if table == "parquet":
             _write_parquet(part, _batched(_pairs(store), PAIRS), PAIRS)
         else:
-            _write_lines(part, _pairs(store))
+            with part.open("wb") as out:
+                out.writelines(map(_pair_line, _pairs(store)))
     with whole_file(clusters) as part, whole_file(listing) as text_part, text_part.open("w", encoding="utf-8") as out:
         rows = _listed(store.results.cluster_rows(), out)
         if table == "parquet":
@@ -111,6 +115,14 @@ def _pairs(store: Store) -> Iterator[dict[str, Any]]:
             if row["jaccard"] is not None:
                 row["jaccard"] = round(row["jaccard"], 6)
             yield row
+
+
+def _pair_line(row: dict[str, Any]) -> bytes:
+    """Return what `compact_json` does, as a line of UTF-8, in a third of the time: pairs may be millions."""
+    jaccard = row["jaccard"]
+    if jaccard is None or _PLAIN <= jaccard <= 1:
+        return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    return f"{compact_json(row)}\n".encode()
 
 
 def _batched(rows: Iterator[dict[str, Any]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
