@@ -69,6 +69,7 @@ def run(
     from esdedup.jobs.accounting import refuse_nothing
     from esdedup.jobs.memory import MemoryWatch
     from esdedup.jobs.preconditions import check_generations, check_table
+    from esdedup.jobs.progress_bar import Job
     from esdedup.jobs.settings import settings_of
     from esdedup.output.contents.job_answers import Summary
     from esdedup.output.out_folder import STORE, out_folder
@@ -77,7 +78,10 @@ def run(
     check_table(table)
     folder = Path(out)
     check_generations(keep_generations, store or folder / STORE)
-    with named_sources(sources, columns, dict(options)) as (names, given):
+    with (
+        named_sources(sources, columns, dict(options)) as (names, given),
+        Job("run", not quiet, without="" if lookup and store is not None else "lookup"),
+    ):
         settings = settings_of(given)
         source_reading.refuse_inside(folder, names)
         job = source_reading.ReadingJob.of(names, settings, fresh=fresh, keep_going=keep_going, quiet=quiet)
@@ -152,10 +156,14 @@ def index(
     check_options(options)
     from esdedup.jobs import lakes, searching, source_reading, steps, summary
     from esdedup.jobs.preconditions import check_generations
+    from esdedup.jobs.progress_bar import Job
     from esdedup.jobs.settings import settings_of
     from esdedup.output.contents.job_answers import Indexed
 
-    with named_sources(sources, columns, dict(options)) as (names, given):
+    with (
+        named_sources(sources, columns, dict(options)) as (names, given),
+        Job("index", not quiet, without="" if lookup else "lookup"),
+    ):
         settings = settings_of(given, parts=True)
         settings.say_reads_here("index")
         check_generations(keep_generations, store)
@@ -217,6 +225,7 @@ def scan(
     from esdedup.jobs.accounting import refuse_nothing
     from esdedup.jobs.memory import MemoryWatch
     from esdedup.jobs.preconditions import check_table, require_committed
+    from esdedup.jobs.progress_bar import Job
     from esdedup.jobs.settings import settings_of
     from esdedup.output.contents.job_answers import Summary
     from esdedup.output.out_folder import out_folder
@@ -229,6 +238,7 @@ def scan(
     engine = settings.resources.engine
     ENGINES[engine].check_place(engine)
     with (
+        Job("scan", not quiet, without="write" if out is None else ""),
         nullcontext() if out is None else out_folder(Path(out)) as place,
         MemoryWatch(engine) as memory,
         steps.open_for(store, settings, must_exist=True) as opened,
@@ -294,11 +304,15 @@ def add(
     from esdedup.jobs import lakes, searching, source_reading, steps, summary
     from esdedup.jobs.memory import MemoryWatch
     from esdedup.jobs.preconditions import check_count, check_table
+    from esdedup.jobs.progress_bar import Job
     from esdedup.jobs.settings import settings_of
     from esdedup.output.contents.job_answers import Added
     from esdedup.output.out_folder import out_folder
 
-    with named_sources(sources, columns, dict(options), needs_ids=True) as (names, given):
+    with (
+        named_sources(sources, columns, dict(options), needs_ids=True) as (names, given),
+        Job("add", not quiet, without="" if lookup else "lookup"),
+    ):
         settings = settings_of(given)
         check_table(table)
         check_count("matches", matches)

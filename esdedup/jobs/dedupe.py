@@ -24,6 +24,7 @@ from esdedup.jobs.against import find_in_references, forget_references, opened_r
 from esdedup.jobs.containing import Containment, find_containing_references
 from esdedup.jobs.lakes import opened_for
 from esdedup.jobs.preconditions import Address, DropRules
+from esdedup.jobs.progress_bar import Job
 from esdedup.jobs.rewriting import Rewriting, Writing
 from esdedup.jobs.settings import Settings, settings_of, stars_around_what_is_kept
 from esdedup.jobs.source_reading import ReadingJob, read_into, refuse_inside, refuse_other_sources
@@ -48,6 +49,7 @@ def dedupe_files(
     The same command finishes a killed job, and writes no file twice.
     """
     with ExitStack() as stack:
+        stack.enter_context(Job("dedupe", not job.quiet))
         if out is None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="esdedup-dry-run-")))
             store = None

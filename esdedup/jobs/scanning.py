@@ -16,7 +16,7 @@ from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.engines import make_engine
-from esdedup.jobs.progress_bar import Bar
+from esdedup.jobs.progress_bar import Bar, begin_stage
 from esdedup.jobs.scratch import scratch_database
 from esdedup.matching.engine import Found, MatchContext, Sentences
 from esdedup.matching.protocol import Scanning
@@ -85,10 +85,12 @@ def scan_store(
         }
         classifier = CLASSIFIER if scanning.kinds else None
         written: dict[str, float] = {}
+        begin_stage("save")
 
         def export() -> None:
             if write is not None:
                 begun = time.perf_counter()
+                begin_stage("write")
                 write()
                 written["export"] = time.perf_counter() - begun
 

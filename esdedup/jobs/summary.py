@@ -13,6 +13,7 @@ from esdedup._version import __version__
 from esdedup.files import whole_file
 from esdedup.jobs.accounting import RENAMED, accounted, damages, skipped_by_reason
 from esdedup.jobs.memory import MemoryWatch
+from esdedup.jobs.progress_bar import begin_stage
 from esdedup.jobs.steps import make_folder
 from esdedup.matching.protocol import Scanning
 from esdedup.output.drawing import FORMS
@@ -51,6 +52,7 @@ def export(
     """
     if out is None:
         return _summarize(store, seconds, memory, missing)
+    begin_stage("write")
     folder = out.path
     if "export" not in seconds:
         clock = time.perf_counter()
