@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Hashes
+from esdedup.jobs.known_documents import Unchanged
 from esdedup.jobs.prepare import BatchPlan, Prepared
 from esdedup.jobs.revision_deltas import RevisionDelta
 from esdedup.matching.groups import token_lists
@@ -124,13 +125,14 @@ class Assembler:
         self._sentences: list[pa.RecordBatch] = []
         self._seen: list[pa.RecordBatch] = []
         self._boundaries = [_Boundary(0, 0, 0, deepcopy(checkpoint))]
-        self.pending_bytes = self.pending_rows = 0
+        self.pending_bytes = self.pending_rows = self.pending_documents = 0
         self.sentences = 0
 
     def add(self, batch: pa.RecordBatch, delta: RevisionDelta, prepared: Prepared) -> None:
         """Add a batch, its revision delta, and the prepared units, in reading order."""
         self.pending_bytes += prepared.texts.nbytes + prepared.tokens.nbytes
         self.pending_rows += len(prepared.texts)
+        self.pending_documents += batch.num_rows
         self.sentences += len(prepared.texts)
         if self._plan.merge_revisions:
             self._add_revisions(batch, delta, prepared)
@@ -172,7 +174,11 @@ class Assembler:
         taken = tuple(table.slice(0, cut) for table, cut in zip(rows, cuts, strict=True))
         rest = [table.slice(cut) for table, cut in zip(rows, cuts, strict=True)]
         self._documents, self._sentences, self._seen = (table.to_batches() for table in rest)
-        self.pending_bytes, self.pending_rows = rest[1].nbytes, rest[1].num_rows
+        self.pending_bytes, self.pending_rows, self.pending_documents = (
+            rest[1].nbytes,
+            rest[1].num_rows,
+            rest[0].num_rows,
+        )
         later = [boundary for boundary in self._boundaries if boundary.sentences > sentences]
         self._boundaries = [_Boundary(0, 0, 0, deepcopy(end.checkpoint))] + [
             _Boundary(
@@ -195,6 +201,10 @@ class Assembler:
         self._next += self._step * rows
         self._checkpoint.documents += rows
         units = np.bincount(prepared.text, minlength=rows)
+        short = np.bincount(prepared.text[prepared.short], minlength=rows)
+        languages = pa.array(prepared.languages, pa.string())
+        if delta.unchanged is not None:
+            self._add_unchanged(batch, numbers, delta.unchanged, units, short)
         self._documents.append(
             self._document_rows(
                 numbers,
@@ -203,7 +213,8 @@ class Assembler:
                 delta.contents,
                 units.astype(np.int32),
                 batch["place"],
-                pa.array(prepared.languages, pa.string()),
+                languages,
+                short.astype(np.int32),
             )
         )
         self._count(int(prepared.short.sum()), int(prepared.long.sum()))
@@ -214,12 +225,23 @@ class Assembler:
             numbers[at], prepared.positions[prepared.kept], prepared, np.ones(len(at), np.bool_), when
         )
 
+    def _add_unchanged(
+        self, batch: pa.RecordBatch, numbers: Numbers, known: Unchanged, units: Numbers, short: Numbers
+    ) -> None:
+        """Count the units of rows that the store has. Their revision stands at a place where no sentence is."""
+        units[known.rows], short[known.rows] = known.units, known.short
+        self._count(int(known.short.sum()), int(known.long.sum()))
+        own = batch.filter(pa.array(known.rows))
+        when = [own[name] for name in _TOLD_OF_REVISIONS]
+        places = [numbers[known.rows].astype(np.int32), np.full(own.num_rows, -1, np.int32)]
+        self._seen.append(pa.record_batch([*map(pa.array, places), *when, *when], SEEN))
+
     def _document_rows(
         self, numbers: Numbers, keys: pa.Array, titles: pa.Array, contents: Hashes, units: Numbers, places: pa.Array,
-        languages: pa.Array,
+        languages: pa.Array, short: Numbers,
     ) -> pa.RecordBatch:  # fmt: skip
         source = np.full(len(numbers), self._checkpoint.number, np.int32)
-        columns = [numbers, source, keys, titles, contents, units, places, languages]
+        columns = [numbers, source, keys, titles, contents, units, places, languages, short]
         arrays = [
             column if isinstance(column, pa.Array) else pa.array(column, kind)
             for column, kind in zip(columns, DOCUMENT_ROWS.types, strict=True)
@@ -341,6 +363,7 @@ class Assembler:
                 np.array([len(page.first)], np.int32),
                 pa.array([page.place], pa.int64()),
                 pa.array([page.language or None], pa.string()),
+                np.array([page.short], np.int32),
             )
         )
         kept = np.concatenate(page.kept) if page.kept else np.empty(0, np.int64)

@@ -25,6 +25,7 @@ from esdedup.formats.reading_options import Part, Reading
 from esdedup.formats.stream import DocumentStream
 from esdedup.jobs.accounting import damages
 from esdedup.jobs.assemble import Assembler, Rows
+from esdedup.jobs.known_documents import KnownDocuments
 from esdedup.jobs.prepare import BatchPlan, Prepared, prepare
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.revision_deltas import DeltaReader, RevisionDelta
@@ -212,7 +213,7 @@ class _Loader:
     def _take_in(self, stream: DocumentStream, assembler: Assembler, skips: Skips, writer: _Writer) -> None:
         """Prepare the batches of the stream in the workers, and assemble them in order, up to the end or to damage."""
         waiting: deque[tuple[pa.RecordBatch, RevisionDelta, int, Future[Prepared]]] = deque()
-        reader = DeltaReader()
+        reader = DeltaReader(self._known())
         # a thread that waits for standard input cannot be interrupted
         ahead = self._workers.count > 1 and self._source.path is not None
 
@@ -221,7 +222,9 @@ class _Loader:
                 columns, delta, position, future = waiting.popleft()
                 assembler.add(columns, delta, self._workers.result(future))
                 self._bar.reach(self._bytes_before + position, plural(assembler.sentences, self._intake.signing.unit))
-                if assembler.pending_rows >= _FLUSH_ROWS:
+                if assembler.pending_documents >= _FLUSH_ROWS:
+                    writer.write(*assembler.take())
+                elif assembler.pending_rows >= _FLUSH_ROWS:
                     writer.write(*assembler.take(_FLUSH_ROWS))
                 elif assembler.pending_bytes > _FLUSH_BYTES:
                     writer.write(*assembler.take())
@@ -243,6 +246,11 @@ class _Loader:
                     writer.write(*assembler.take())
                     writer.finish()  # what it holds is gone before the next large text is read
             drain(0)
+
+    def _known(self) -> KnownDocuments | None:
+        """Return the documents of the source that are stored. Those of histories are read to know their revisions."""
+        known = None if self._plan({}).merge_revisions else self._intake.known_documents(self._checkpoint)
+        return None if known is None else KnownDocuments(*known)
 
     def _batches(self, stream: DocumentStream) -> Iterator[_Read]:
         """Yield what is left to read of the stream."""

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Numbers, text_buffers, text_column
 from esdedup.columns.hashing import Hashes, content_hashes
+from esdedup.jobs.known_documents import KnownDocuments, Unchanged
 from esdedup.jobs.prepare import BatchPlan, cleaner_of
 from esdedup.text.wikitext.blocks import Blocks, PageBlocks, WholeTexts
 
@@ -30,12 +32,15 @@ class RevisionDelta:
     number: Numbers
     seen: Numbers
     seen_row: Numbers
+    unchanged: Unchanged | None = None
+    """Rows that are stored as they are. Their text is left out."""
 
 
 class DeltaReader:
-    """Reads batches in order. It remembers the blocks of the last page."""
+    """Reads batches in order. It remembers the blocks of the last page, and leaves out what is `known`."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: KnownDocuments | None = None) -> None:
+        self._known = known
         self._key: str | None = None
         self._page: PageBlocks | WholeTexts = WholeTexts()
 
@@ -44,8 +49,13 @@ class DeltaReader:
         contents = _contents(batch, plan)
         rows = np.arange(batch.num_rows)
         if not plan.merge_revisions:
+            texts, unchanged = batch["text"], None
+            if self._known:
+                unchanged = self._known.unchanged(batch, contents)
+            if unchanged is not None:
+                texts = pc.if_else(pa.array(unchanged.rows), pa.scalar("", pa.large_string()), texts)
             return RevisionDelta(
-                contents, plan, batch["text"], rows, rows, np.zeros_like(rows), np.zeros_like(rows), rows
+                contents, plan, texts, rows, rows, np.zeros_like(rows), np.zeros_like(rows), rows, unchanged
             )
         cleaner = cleaner_of(plan)
         # a record is a whole revision

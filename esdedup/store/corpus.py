@@ -111,6 +111,13 @@ class Intake(ABC):
     def append(self, checkpoint: SourceCheckpoint, documents: pa.Table, sentences: pa.Table, seen: pa.Table) -> None:
         """Add rows (`DOCUMENT_ROWS`, `SENTENCE_ROWS`, `SEEN`) and save the checkpoint's progress, all or nothing."""
 
+    def known_documents(self, checkpoint: SourceCheckpoint) -> tuple[Iterator[pa.RecordBatch], pa.Array] | None:
+        """Return the documents of a source that were stored before this run, as `KNOWN`, and the keys of those that it
+        has read; None if all have to be read as if they were new.
+        """
+        del checkpoint
+        return None
+
     def ended(self, records: int) -> None:  # noqa: B027  (only parts of a source need it)
         """Take the number of raw records of a source that was read to its end."""
 

@@ -35,8 +35,23 @@ DOCUMENT_ROWS: pa.Schema = pa.schema(
         ("sentences", pa.int32()),  # units before any filter
         ("place", pa.int64()),  # record, row or page of the source, from 1
         ("language", pa.string()),  # code
+        ("short", pa.int32()),  # units that were too short to be kept
     ]
 )
+KNOWN: pa.Schema = pa.schema(
+    [
+        ("key", pa.string()),
+        ("content", pa.uint64()),
+        ("units", pa.int32()),
+        ("short", pa.int32()),
+        ("kept", pa.int32()),
+        ("revision", pa.int64()),
+        ("timestamp", pa.string()),
+        ("contributor", pa.string()),
+    ]
+)
+"""Documents with what tells whether they have changed, and how many of their units were kept or too short."""
+
 _DOCUMENTS: pa.Schema = DOCUMENT_ROWS.insert(3, pa.field("occurrence", pa.int32()))  # more than 1: the id is repeated
 
 _DATES = [

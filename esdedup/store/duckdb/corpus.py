@@ -17,6 +17,7 @@ from esdedup.store.duckdb.sentence_lookup import SentenceLookup
 from esdedup.store.ledger import SourceCheckpoint, is_much
 from esdedup.store.naming import NAMED, SOURCE_GROUPS
 from esdedup.store.origins import moment
+from esdedup.store.schemas import KNOWN
 
 if TYPE_CHECKING:
     from esdedup.columns.database import Database
@@ -89,6 +90,32 @@ class FileCorpus(Corpus):
                 if rows.num_rows:
                     self._db.insert(table, rows)
             self._ledger.save(checkpoint)
+
+    def known_documents(self, checkpoint: SourceCheckpoint) -> tuple[Iterator[pa.RecordBatch], pa.Array] | None:
+        reading = self._ledger.unfinished_reading()
+        if reading is None or reading.first == 0:
+            return None
+        name = checkpoint.name if checkpoint.qualified else ""
+        asked = [name, reading.first]
+        theirs = (
+            "FROM documents d JOIN sources s ON s.number = d.source "
+            "WHERE CASE WHEN s.qualified THEN s.name ELSE '' END = ? AND d.number"
+        )
+        stored = self._db.batches(
+            f"""
+            SELECT key, content, units, short, kept, revision, timestamp, contributor
+            FROM (SELECT d.number, key, content, sentences AS units, short {theirs} < ? AND occurrence = 1)
+            JOIN (
+                SELECT document, count(*)::INTEGER AS kept, any_value(revision) AS revision,
+                    any_value(timestamp) AS timestamp, any_value(contributor) AS contributor
+                FROM sentences GROUP BY document
+                HAVING coalesce(min(revision), 0) = coalesce(max(last_revision), 0)
+            ) ON document = number
+            """,
+            asked,
+        )
+        begun = self._db.table(f"SELECT key {theirs} >= ?", asked)["key"].combine_chunks()
+        return (batch.cast(KNOWN) for batch in stored), begun
 
     def commit(self) -> dict[str, int]:
         reading = self._ledger.unfinished_reading()

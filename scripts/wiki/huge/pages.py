@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scripts.wiki.article_subjects import KINDS
-from scripts.wiki.huge.planted import Plan, plan_of
-from scripts.wiki.huge.sentences import CAPITAL, COMMA, MOST_WORDS, WORD, put, put_number, put_word, words_of
+from scripts.wiki.huge.planted import Plan, members_of, plan_of
+from scripts.wiki.huge.sentences import CAPITAL, COMMA, MOST_WORDS, WORD, put, put_number, put_plain, put_word, words_of
 from scripts.wiki.huge.words import Pool, below, mixed, pool_of, vocabulary
 from scripts.wiki.markup import Fragments
 from scripts.wiki.wiki import HEADER
@@ -24,6 +24,7 @@ _SHORT_ONES = 4
 """There is one sentence that is too short to be compared for so many that are."""
 _CHANGED = 10_000
 _BUFFER = 1 << 24
+_LARGEST_SENTENCE = 1 << 12
 _LARGEST = 1 << 20
 """Bytes of the largest page."""
 _PARAGRAPH, _SECTION = 4, 12
@@ -116,11 +117,15 @@ class HugeWiki:
             yield memoryview(out[:end])
         yield memoryview(b"</mediawiki>\n")
 
+    def sentence(self, number: int) -> str:
+        """Return a sentence of the first month as its readers see it."""
+        words, out = np.empty(MOST_WORDS, np.int64), np.empty(_LARGEST_SENTENCE, np.uint8)
+        count = words_of(number, 0, self.seed, self.plan, self.lexicon, self.drawn, words)
+        return out[: put_plain(words, count, self.lexicon, out)].tobytes().decode()
 
-def page_of(sentence: int) -> int:
-    """Return the number of the page, from 0, on which a sentence stands; its id is one more."""
-    turn, rest = divmod(sentence, int(_FIRST[-1]))
-    return turn * len(SIZES) + int(np.searchsorted(_FIRST, rest, side="right")) - 1
+    def copies(self, cluster: int, most: int) -> list[str]:
+        """Return the first sentences of a planted cluster, at most so many."""
+        return [self.sentence(int(number)) for number in members_of(cluster, self.plan, most)]
 
 
 @numba.njit(cache=True, nogil=True)

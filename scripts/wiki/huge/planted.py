@@ -80,9 +80,9 @@ def planted_at(sentence: int, plan: Plan) -> tuple[int, int, int]:
     return plan.clusters[group] + within // size, within % size, size
 
 
-def members_of(cluster: int, plan: Plan) -> npt.NDArray[np.int64]:
-    """Return the numbers of the sentences of a cluster, by their number in it."""
+def members_of(cluster: int, plan: Plan, most: int) -> npt.NDArray[np.int64]:
+    """Return the numbers of the sentences of a cluster, by their number in it, at most so many."""
     group = int(np.searchsorted(plan.clusters, cluster, side="right")) - 1
     size = int(plan.sizes[group])
     first = int(plan.starts[group]) + (cluster - int(plan.clusters[group])) * size
-    return np.array([(first + k) * plan.back % plan.places * EVERY + _OFFSET for k in range(size)], np.int64)
+    return np.array([(first + k) * plan.back % plan.places * EVERY + _OFFSET for k in range(min(size, most))], np.int64)

@@ -88,7 +88,7 @@ def rows(
     for place, (key, title, texts) in enumerate(documents):
         [content] = hashes([" ".join(texts)])
         of_documents.append(
-            (first + place, source.number, key, title, content, len(texts), place + 1, LANGUAGES.get(key, "en"))
+            (first + place, source.number, key, title, content, len(texts), place + 1, LANGUAGES.get(key, "en"), 0)
         )
         tokens = token_lists(signer.tokens(signer.views(text_column(list(texts))))).to_pylist()
         of_sentences += [

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import esdedup
 from esdedup.errors import SourceError, StoreSourcesError, UsageError
+from esdedup.jobs.prepare import prepare
+from esdedup.store.corpus import SentenceQuery
 from tests.support.commands import said
 from tests.support.corpus import corpus
 from tests.support.dumps import Page, part
@@ -259,3 +263,32 @@ def test_tables_in_memory_replace_no_rows(tmp_path: Path) -> None:
         frame = pl.DataFrame({"id": range(len(table["name"])), **table})
         esdedup.index(frame, store=tmp_path / "named.duckdb", columns=["name"], source_name=f"shop{number}")
     assert esdedup.status(store=tmp_path / "named.duckdb")["counts"]["documents"] == 5
+
+
+def test_pages_that_are_stored_are_not_prepared_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = first_month(7)
+    after = [Page(page.id, page.revision + 1000, POOL[41]) if page.id == 9 else page for page in before]
+    # another revision of the same text, and a page that comes twice
+    after[4] = Page(after[4].id, after[4].revision + 1000, after[4].text)
+    after.append(after[20])
+    one, two = part(tmp_path / "a.xml", "xwiki", before), part(tmp_path / "b.xml", "xwiki", after)
+    store = tmp_path / "store.duckdb"
+    esdedup.run(one, out=tmp_path / "out", store=store, lookup=False)
+    prepared: list[str] = []
+
+    def counted(texts: pa.Array, *more: Any) -> Any:
+        prepared.extend(text for text in texts.to_pylist() if text)
+        return prepare(texts, *more)
+
+    monkeypatch.setattr("esdedup.jobs.indexing.prepare", counted)
+    added = esdedup.add(two, store=store, lookup=False, workers=1)["added"]
+    assert (added["replaced"], added["unchanged"]) == (1, len(before) - 1)
+    assert sorted(prepared) == sorted([POOL[41], after[4].text, after[20].text])
+    revisions = {row["id"]: row["revision"] for row in sentences_of(store)}
+    assert revisions[f"{after[4].id}:0"] == after[4].revision
+
+
+def sentences_of(store: Path) -> list[dict[str, Any]]:
+    with esdedup.open_store(store, read_only=True) as opened:
+        ids = [f"{number}:0" for number in range(1, 41)]
+        return opened.corpus.sentences(SentenceQuery(ids=ids)).to_pylist()
