@@ -17,7 +17,7 @@ PROBE = 400
 def dump(bench: Bench, articles: int, ending: str = ".xml", seed: int = SEED) -> Path:
     """A dump of `articles` generated articles; `.xml` or `.xml.bz2`."""
     state = 0
-    generator = ROOT / "esdedup" / "demo"
+    generator = ROOT / "scripts" / "wiki"
     for path in sorted([*generator.rglob("*.py"), *generator.rglob("*.txt")]):
         state = zlib.crc32(path.read_bytes(), state)
     folder = bench.work / "corpora"

@@ -20,7 +20,7 @@ from esdedup.columns.database import Database
 from esdedup.engines.cluster_tables import create_pairs
 from esdedup.engines.local.local_texts import LocalTexts
 from esdedup.matching.engine import GroupComparison, MatchContext
-from esdedup.matching.groups import runs
+from esdedup.matching.groups import NO_TOKEN, runs
 from esdedup.matching.signers.minhash_kernels import TOKEN_BITS
 from esdedup.matching.signers.text_signer import SET_BYTES
 
@@ -52,10 +52,10 @@ def hold_postings(db: Database, columns: int, budget: int, *, every: bool) -> in
     found = 0
     for first in range(0, columns, at_once):
         last = min(first + at_once, columns)
+        asked = ", ".join(f"coalesce(tokens[{column + 1}], {NO_TOKEN}) AS c{column}" for column in range(first, last))
         for begin, end in pairwise(_TOKENS * part // parts for part in range(parts + 1)):
-            token = f"tokens[{first + 1}]"
-            part = "" if parts == 1 else f"WHERE {token} >= {begin} AND {token} < {end}"
-            query = f"SELECT rowid, tokens[{first + 1}:{last}] AS tokens FROM signatures {part}"
+            part = "" if parts == 1 else f"WHERE c{first} >= {begin} AND c{first} < {end}"
+            query = f"SELECT rowid, {asked} FROM signatures {part}"
             found += _share(db, *_postings(db.batches(query), is_first))
     db.execute("CREATE OR REPLACE TABLE held AS SELECT s.token, t.number FROM shared s JOIN texts t ON t.first = s.row")
     db.execute("DROP TABLE shared")
@@ -70,18 +70,15 @@ def hold_postings(db: Database, columns: int, budget: int, *, every: bool) -> in
 
 
 def _postings(batches: Iterable[pa.RecordBatch], is_first: Flags) -> tuple[Numbers, Numbers]:
-    """Return the tokens in batches of rows, and the row of each. Only the first row of a text counts."""
+    """Return the tokens in batches of a row number and columns of tokens, and the row of each. Only the first row of a
+    text counts.
+    """
     tokens, rows = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     for batch in batches:
-        lists = batch["tokens"]
-        of = np.repeat(batch["rowid"].to_numpy(), lists.value_lengths().to_numpy())
-        flat = lists.flatten()
-        kept = is_first[of]
-        if flat.null_count:
-            kept &= flat.is_valid().to_numpy(zero_copy_only=False)
-            flat = flat.fill_null(0)
-        tokens.append(flat.to_numpy()[kept])
-        rows.append(of[kept])
+        row, *columns = (column.to_numpy() for column in batch.columns)
+        kept = is_first[row]
+        tokens += [column[kept] for column in columns]
+        rows += [row[kept]] * len(columns)
     return np.concatenate(tokens), np.concatenate(rows)
 
 
