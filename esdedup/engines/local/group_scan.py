@@ -47,6 +47,7 @@ def hold_postings(db: Database, columns: int, budget: int, *, every: bool) -> in
     for batch in db.batches("SELECT first FROM texts"):
         is_first[batch["first"].to_numpy()] = True
     db.execute("CREATE OR REPLACE TABLE shared (token BIGINT, row BIGINT)")
+    columns = min(columns, db.count("SELECT max(len(tokens)) FROM signatures"))  # the others are empty
     at_once = max(1, budget // (_GROUPING_BYTES * max(1, len(is_first))))
     parts = 1 + _GROUPING_BYTES * len(is_first) // budget
     found = 0
