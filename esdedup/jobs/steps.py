@@ -26,7 +26,7 @@ log = logging.getLogger("esdedup")
 
 def database_share(resources: Resources) -> dict[str, Any]:
     """Return how a store is opened for a job: with the database's share of the memory."""
-    return {"memory": resources.memory * 3 // 10, "threads": resources.processes}
+    return {"memory": resources.memory // 4, "threads": resources.processes}
 
 
 def open_for(store: Address, settings: Settings, *, fresh: str | None = None, must_exist: bool = False) -> Store:

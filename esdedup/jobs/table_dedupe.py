@@ -231,7 +231,8 @@ def cluster_texts(texts: Any, options: Mapping[str, Any]) -> TextClusters:
     nowhere, all_stale = np.full(len(active), -1), np.ones(len(active), np.bool_)
     block = Block(active, distinct.take(pa.array(active)), tokens[active], nowhere, all_stale)
     hot = hot_tokens(groups, block.tokens, HOT_LIMIT)
-    pairs, candidates = collide_block(block, groups, hot, signer, rule, threads, edits=False)
+    parts = list(collide_block(block, groups, hot, signer, rule, threads, edits=False))
+    pairs, candidates = pa.concat_tables(part for part, _ in parts), sum(count for _, count in parts)
     a, b = first[pairs["a"].to_numpy()], first[pairs["b"].to_numpy()]
     a, b = np.minimum(a, b), np.maximum(a, b)
     jaccard = pairs["jaccard"].to_numpy(zero_copy_only=False)

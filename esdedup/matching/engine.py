@@ -206,9 +206,9 @@ class Sentences:
 
 S = TypeVar("S")
 
-CompareGroups: TypeAlias = "Callable[[MatchContext, pa.Table, pa.Table], tuple[pa.Table, int]]"
+CompareGroups: TypeAlias = "Callable[[MatchContext, pa.Table, pa.Table], Iterator[tuple[pa.Table, int]]]"
 """From whole groups (token, number; in this order), or runs of them (`RUNS`), and their texts (number, group_id, stale,
-text, tokens; by number) to pairs of `PAIRS`, and the number of candidates."""
+text, tokens; by number) to pairs of `PAIRS`, and the number of candidates: in parts, as there may be very many."""
 
 SketchTexts: TypeAlias = (
     "Callable[[MatchContext, npt.NDArray[np.int64], pa.LargeStringArray], tuple[pa.Array, pa.Table]]"
@@ -216,9 +216,9 @@ SketchTexts: TypeAlias = (
 """From the numbers of texts and these texts to the kind of each, and sketches of its shingle sets (view, number, size,
 sketch; in this order)."""
 
-SiftGroups: TypeAlias = "Callable[[MatchContext, pa.Table, pa.Table, pa.Table], tuple[pa.Table, int]]"
+SiftGroups: TypeAlias = "Callable[[MatchContext, pa.Table, pa.Table, pa.Table], Iterator[tuple[pa.Table, int]]]"
 """From whole groups (token, number; in this order), their texts (number, group_id, stale, kind, tokens; by number) and
-sketches to the candidates (a, b) that may be similar, and the number of all candidates."""
+sketches to the candidates (a, b) that may be similar, and the number of all candidates, in parts."""
 
 ComparePairs: TypeAlias = "Callable[[MatchContext, pa.Table, pa.Table], pa.Table]"
 """From candidates (a, b; in order) and their texts (number, text, tokens; by number) to pairs of `PAIRS` with a column

@@ -99,9 +99,10 @@ class ListEngine(Engine):
             block = sorted(tokens[begin : begin + 7])
             postings = [(token, text["number"]) for token in block for text in self.held[token]]
             columns = {"token": [token for token, _ in postings], "number": [number for _, number in postings]}
-            pairs, candidates = function(context, pa.table(columns), self._table({number for _, number in postings}))
-            self.db.insert("pairs", pairs.append_column("closeness", pairs["jaccard"]))
-            found += candidates
+            texts = self._table({number for _, number in postings})
+            for pairs, candidates in function(context, pa.table(columns), texts):
+                self.db.insert("pairs", pairs.append_column("closeness", pairs["jaccard"]))
+                found += candidates
         return found
 
     def survey(

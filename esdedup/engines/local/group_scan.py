@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +35,8 @@ _SORTS = 2
 _GROUPING_BYTES = 40  # token, number, order and member of one posting while it is grouped in memory
 
 _TOKENS = 1 << TOKEN_BITS
+
+_Compared: TypeAlias = Iterator[tuple[pa.Table, int]]
 
 
 def hold_postings(db: Database, columns: int, budget: int, *, every: bool) -> int:
@@ -107,10 +110,11 @@ class GroupScan:
         ranges = engine.stage("order", self._order)
         found = engine.result("candidates") or 0
         for done in range(engine.result("ranges") or 0, ranges):
-            table, pairs, candidates = self._compare_range(done)
-            found += candidates
             with db.transaction():
-                db.insert(table, pairs)
+                table, parts = self._compare_range(done)
+                for pairs, candidates in parts:
+                    db.insert(table, pairs)
+                    found += candidates
                 engine.finish("ranges", done + 1)
                 engine.finish("candidates", found)
             engine.sentences.progress(done + 1, ranges)
@@ -119,19 +123,19 @@ class GroupScan:
             engine.compare_pairs(self._functions.verify, self._context)
         return found
 
-    def _compare_range(self, which: int) -> tuple[str, pa.Table, int]:
-        """Return where the pairs of a range are put, these pairs, and the number of candidates."""
+    def _compare_range(self, which: int) -> tuple[str, _Compared]:
+        """Return where the pairs of a range are put, and in parts these pairs and the number of candidates."""
         postings = self._db.table("SELECT token, number FROM postings WHERE range = ? ORDER BY token, number", [which])
         compare = self._sifted if self._engine.result("by sketches") else self._compared
         return compare(which, postings)
 
-    def _compared(self, which: int, postings: pa.Table) -> tuple[str, pa.Table, int]:
+    def _compared(self, which: int, postings: pa.Table) -> tuple[str, _Compared]:
         texts = self._db.table(
             "SELECT number, group_id, stale, text, tokens FROM active WHERE range = ? ORDER BY number", [which]
         )
-        return "pairs", *self._functions.compare(self._context, postings, texts)
+        return "pairs", self._functions.compare(self._context, postings, texts)
 
-    def _sifted(self, which: int, postings: pa.Table) -> tuple[str, pa.Table, int]:
+    def _sifted(self, which: int, postings: pa.Table) -> tuple[str, _Compared]:
         of_range = "SEMI JOIN (SELECT number FROM postings WHERE range = ?) USING (number)"
         texts = self._db.table(
             "SELECT t.number, t.group_id, t.stale, k.kind, s.tokens FROM texts t JOIN kinds k USING (number) "
@@ -141,7 +145,7 @@ class GroupScan:
         sketches = self._db.table(
             f"SELECT view, number, size, sketch FROM sketches {of_range} ORDER BY view, number", [which]
         )
-        return "met", *self._functions.sift(self._context, postings, texts, sketches)
+        return "met", self._functions.sift(self._context, postings, texts, sketches)
 
     def _order(self) -> int:
         """Give each posting a range, and bring what is compared. Return the number of ranges."""

@@ -128,9 +128,9 @@ def compare_home(
     found, candidates = [], 0
     for part in _ranges(plan, postings, texts):
         held = np.unique(part["number"].to_numpy())
-        pairs, met = compare(context, part, texts.take(pa.array(held)))
-        candidates += met
-        found.append(pairs)
+        for pairs, met in compare(context, part, texts.take(pa.array(held))):
+            candidates += met
+            found.append(pairs)
     pairs = by_hash(pa.concat_tables(found), hashes, numbers)
     write_rows(plan.places.work.file(PAIRS, home), pairs)
     return {"pairs": len(pairs), "candidates": candidates}

@@ -6,8 +6,10 @@ If long texts are in so many groups that few of them fit in memory together, onl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +26,8 @@ from esdedup.matching.verify.edits import word_edit_distances
 from esdedup.matching.verify.protocol import PairRule
 
 _SLICES_A_THREAD = 8
+_COMPARED_AT_ONCE = 2**20
+"""So many pairs are compared before those that were found are handed on: they take up to 150 bytes each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Block:
     stale: Flags  # each pair must contain such a text
 
 
-def compare_collisions(context: MatchContext, postings: pa.Table, texts: pa.Table) -> tuple[pa.Table, int]:
+def compare_collisions(context: MatchContext, postings: pa.Table, texts: pa.Table) -> Iterator[tuple[pa.Table, int]]:
     """Compare and verify whole groups; an `esdedup.matching.engine.CompareGroups`."""
     block, groups = _read(postings, texts)
     return collide_block(block, groups, context.hot, context.signer, context.rule, context.threads)
@@ -57,8 +61,8 @@ def sketch_texts(context: MatchContext, numbers: Numbers, texts: pa.LargeStringA
 
 def sift_collisions(
     context: MatchContext, postings: pa.Table, texts: pa.Table, sketched: pa.Table
-) -> tuple[pa.Table, int]:
-    """Return candidates of whole groups that may be similar; an `esdedup.matching.engine.SiftGroups`."""
+) -> Iterator[tuple[pa.Table, int]]:
+    """Yield candidates of whole groups that may be similar; an `esdedup.matching.engine.SiftGroups`."""
     block, groups = _read(postings, texts, pa.nulls(len(texts), pa.large_string()))
     kind = texts["kind"].to_numpy()
     sizes = np.zeros((len(context.signer.kinds), len(kind)), np.int64)
@@ -67,8 +71,9 @@ def sift_collisions(
     data, ends = text_buffers(sketched["sketch"].cast(pa.large_binary()).combine_chunks())
     sketch = data[ends[0] : ends[-1]].view(np.uint64)
     sets = SketchedSets(np.empty(0, np.uint64), bounds, kind, sketch, sketch_starts(bounds))
-    rows, _, candidates = _collided(block, groups, context.hot, sets, context.signer, context.rule, context.threads)
-    return pa.table({"a": block.numbers[rows[:, 0]], "b": block.numbers[rows[:, 1]]}), candidates
+    found = _collided(block, groups, context.hot, sets, context.signer, context.rule, context.threads)
+    for rows, _, candidates in found:
+        yield pa.table({"a": block.numbers[rows[:, 0]], "b": block.numbers[rows[:, 1]]}), candidates
 
 
 def _read(
@@ -97,8 +102,8 @@ def collide_block(
     threads: int,
     *,
     edits: bool = True,
-) -> tuple[pa.Table, int]:
-    """Return the pairs (schema `PAIRS`) among the block's texts, and the number of candidates.
+) -> Iterator[tuple[pa.Table, int]]:
+    """Yield the pairs (schema `PAIRS`) among the block's texts, and the number of candidates, in parts.
 
     Without `edits`, word edit distances are measured only if they are limited. `groups` refers to texts by their index
     in the block. `hot_tokens` are those of the whole corpus.
@@ -109,22 +114,22 @@ def collide_block(
     else:
         flat, bounds = np.empty(0, np.uint64), np.zeros(len(block.numbers) + 1, np.int64)
         sets = SketchedSets(flat, bounds, np.zeros(len(block.numbers), np.int8), flat, bounds)
-    rows, jaccard, candidates = _collided(block, groups, hot_tokens, sets, signer, rule, threads)
-    a, b, shared = rows.T
-    distances = None
-    if compared and (edits or rule.word_edit_distance is not None):
-        distances = word_edit_distances(block.texts, a, b, threads)
-        if rule.word_edit_distance is not None:
-            near = distances <= rule.word_edit_distance
-            a, b, jaccard, shared, distances = a[near], b[near], jaccard[near], shared[near], distances[near]
-    columns = {
-        "a": block.numbers[a],
-        "b": block.numbers[b],
-        "jaccard": pa.array(jaccard) if compared else pa.nulls(len(a), pa.float64()),
-        "word_edit_distance": pa.nulls(len(a), pa.int32()) if distances is None else distances,
-        "shared_tokens": shared,
-    }
-    return pa.table(columns).cast(PAIRS), candidates
+    for rows, jaccard, candidates in _collided(block, groups, hot_tokens, sets, signer, rule, threads):
+        a, b, shared = rows.T
+        distances = None
+        if compared and (edits or rule.word_edit_distance is not None):
+            distances = word_edit_distances(block.texts, a, b, threads)
+            if rule.word_edit_distance is not None:
+                near = distances <= rule.word_edit_distance
+                a, b, jaccard, shared, distances = a[near], b[near], jaccard[near], shared[near], distances[near]
+        columns = {
+            "a": block.numbers[a],
+            "b": block.numbers[b],
+            "jaccard": pa.array(jaccard) if compared else pa.nulls(len(a), pa.float64()),
+            "word_edit_distance": pa.nulls(len(a), pa.int32()) if distances is None else distances,
+            "shared_tokens": shared,
+        }
+        yield pa.table(columns).cast(PAIRS), candidates
 
 
 def _collided(
@@ -135,8 +140,8 @@ def _collided(
     signer: TextSigner,
     rule: PairRule,
     threads: int,
-) -> tuple[Numbers, Similarities, int]:
-    """Run `collide` on slices of the groups."""
+) -> Iterator[tuple[Numbers, Similarities, int]]:
+    """Run `collide` on slices of the groups. Yield what it returns, of as many slices together as fit in memory."""
     is_hot = among(block.tokens, np.sort(hot_tokens))
     runs = groups if isinstance(groups, Runs) else runs_of_groups(groups, block.tokens, is_hot)
     width = signer.signing.signer.tokens
@@ -145,18 +150,25 @@ def _collided(
     def part(first: int, last: int) -> tuple[Numbers, Similarities, int]:
         return collide(runs, first, last, texts, sets, width, rule.least, HOT_WINDOW)
 
-    cuts = _even_cuts(runs, threads * _SLICES_A_THREAD)
+    slices = threads * _SLICES_A_THREAD
     with ThreadPoolExecutor(threads) as pool:
-        parts = list(pool.map(part, cuts[:-1], cuts[1:]))
-    rows, similarities = (np.concatenate([part[column] for part in parts]) for column in (0, 1))
-    return rows, similarities, sum(count for _, _, count in parts)
+        for cuts in _cuts(runs, slices):
+            parts = list(pool.map(part, cuts[:-1], cuts[1:]))
+            rows, similarities = (np.concatenate([part[column] for part in parts]) for column in (0, 1))
+            yield rows, similarities, sum(count for _, _, count in parts)
 
 
-def _even_cuts(runs: Runs, slices: int) -> list[int]:
-    """Return boundaries that cut the runs into slices with about equal numbers of comparisons."""
+def _cuts(runs: Runs, slices: int) -> Iterator[list[int]]:
+    """Yield boundaries that cut the runs into slices with about equal numbers of comparisons. Those of one list have
+    `_COMPARED_AT_ONCE` at most, unless one run alone has more.
+    """
     if len(runs.columns) == 0:
-        return [0, 0]
+        yield [0, 0]
+        return
     following = np.where(runs.order > 0, HOT_WINDOW, (np.diff(runs.starts) - 1) / 2)
     work = np.cumsum(runs.leading * following)
-    at = np.searchsorted(work, np.linspace(0, work[-1], slices + 1)[1:-1])
-    return sorted({0, *(int(cut) for cut in at), len(runs.columns)})
+    ends = np.linspace(0, work[-1], int(work[-1] // _COMPARED_AT_ONCE) + 2)[1:-1]
+    bounds = sorted({0, *np.searchsorted(work, ends).tolist(), len(runs.columns)})
+    for begin, end in pairwise(bounds):
+        at = np.searchsorted(work[begin:end], np.linspace(work[begin], work[end - 1], slices + 1)[1:-1])
+        yield sorted({begin, *(begin + at).tolist(), end})

@@ -17,21 +17,8 @@ import numpy.typing as npt
 EVERY = 39
 """One sentence of so many is a planted one."""
 _OFFSET = 17
-_SHARES = {
-    2: 0.42,
-    3: 0.14,
-    4: 0.06,
-    5: 0.05,
-    7: 0.05,
-    10: 0.03,
-    20: 0.04,
-    50: 0.04,
-    150: 0.04,
-    500: 0.03,
-    1500: 0.02,
-    5000: 0.02,
-    40_000: 0.04,
-}
+_SIZES = (2, 3, 4, 5, 7, 10, 20, 50, 150, 500, 1500, 5000, 40_000)
+_SHARES = (0.42, 0.15, 0.07, 0.05, 0.05, 0.04, 0.1, 0.06, 0.03, 0.01, 0.005, 0.003, 0.0116)
 """The share of planted sentences that are in clusters of a size. Clusters that do not fit are left out."""
 _STEP = 0.6180339887498949
 
@@ -53,8 +40,8 @@ def plan_of(sentences: int) -> Plan:
     step = max(int(places * _STEP), 1)
     while gcd(step, places) != 1:
         step += 1
-    sizes = np.array(list(_SHARES), np.int64)
-    counts = (places * np.array(list(_SHARES.values())) / sizes).astype(np.int64)
+    sizes = np.array(_SIZES, np.int64)
+    counts = (places * np.array(_SHARES) / sizes).astype(np.int64)
     return Plan(
         places,
         step,

@@ -89,6 +89,25 @@ def test_pairs_are_the_same_on_any_engine(seed: int, options: dict[str, Any]) ->
     assert len(pairs) > 20
 
 
+def test_pairs_that_are_found_do_not_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = corpus(5, 120) + template(5, 60)
+    _, pairs, _, expected = both(texts, Scanning(jaccard=0.5))
+    parts: list[int] = []
+    compare = block.compare_collisions
+
+    def counted(context: MatchContext, *tables: pa.Table) -> Iterator[tuple[pa.Table, int]]:
+        found = list(compare(context, *tables))
+        parts.append(len(found))
+        return iter(found)
+
+    monkeypatch.setattr(block, "_COMPARED_AT_ONCE", 50)
+    monkeypatch.setattr(block, "compare_collisions", counted)
+    _, in_parts, _, found = both(texts, Scanning(jaccard=0.5))
+    assert in_parts == pairs
+    assert found == expected
+    assert max(parts) > 3
+
+
 def test_where_texts_stand_is_looked_at_on_any_engine() -> None:
     texts = corpus(7, 200)
     group_ids = [number % 3 for number in range(len(texts))]
@@ -115,7 +134,7 @@ def test_long_texts_are_sifted_by_sketches(word_edit_distance: int | None, monke
     sifted: list[int] = []
     sift = block.sift_collisions
 
-    def counted(context: MatchContext, *tables: pa.Table) -> tuple[pa.Table, int]:
+    def counted(context: MatchContext, *tables: pa.Table) -> Iterator[tuple[pa.Table, int]]:
         sifted.append(1)
         return sift(context, *tables)
 
