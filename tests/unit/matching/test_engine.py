@@ -19,7 +19,7 @@ from esdedup.engines import ENGINES
 from esdedup.engines.local.engine import LocalEngine
 from esdedup.errors import SettingsError, UsageError
 from esdedup.matching.engine import SIGNATURES, MatchContext, Sentences
-from esdedup.matching.groups import token_lists
+from esdedup.matching.groups import Runs, token_lists
 from esdedup.matching.lsh import block
 from esdedup.matching.protocol import MATCHERS, Scanning
 from esdedup.matching.signers.text_signer import TextSigner
@@ -92,20 +92,19 @@ def test_pairs_are_the_same_on_any_engine(seed: int, options: dict[str, Any]) ->
 def test_pairs_that_are_found_do_not_stay_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = corpus(5, 120) + template(5, 60)
     _, pairs, _, expected = both(texts, Scanning(jaccard=0.5))
-    parts: list[int] = []
-    compare = block.compare_collisions
+    parts = []
+    cuts = block._cuts
 
-    def counted(context: MatchContext, *tables: pa.Table) -> Iterator[tuple[pa.Table, int]]:
-        found = list(compare(context, *tables))
-        parts.append(len(found))
-        return iter(found)
+    def counted(runs: Runs, slices: int) -> Iterator[list[int]]:
+        parts.append(list(cuts(runs, slices)))
+        return iter(parts[-1])
 
     monkeypatch.setattr(block, "_COMPARED_AT_ONCE", 50)
-    monkeypatch.setattr(block, "compare_collisions", counted)
+    monkeypatch.setattr(block, "_cuts", counted)
     _, in_parts, _, found = both(texts, Scanning(jaccard=0.5))
     assert in_parts == pairs
     assert found == expected
-    assert max(parts) > 3
+    assert max(map(len, parts)) > 3
 
 
 def test_where_texts_stand_is_looked_at_on_any_engine() -> None:
