@@ -17,7 +17,7 @@ import pyarrow as pa
 from esdedup.columns.ahead import read_ahead
 from esdedup.columns.hashing import file_hash
 from esdedup.columns.records import Skips
-from esdedup.errors import SourceChangedError, SourceError
+from esdedup.errors import SourceChangedError, SourceError, StoreError
 from esdedup.formats.compression.opener import readable
 from esdedup.formats.locations import Source
 from esdedup.formats.protocol import FORMATS
@@ -36,6 +36,15 @@ from esdedup.store.corpus import ALL, Intake
 from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint
 
 log = logging.getLogger("esdedup")
+
+_LARGE_SOURCES = 2**30
+"""Bytes of sources for which it is worth while to tell beforehand how much they take on disk."""
+_TELLING = 0.03
+"""From this share on, what was read tells how much the rest takes."""
+_NEW = 2**25
+"""A store of fewer bytes is a new one."""
+_WITH_SCAN, _WITH_LOOKUP = 1.8, 2.4
+"""So many times the store of a dump takes at most, with what a scan needs, and with the lookup and the files."""
 
 _FLUSH_BYTES = 96 * 2**20
 _FLUSH_ROWS = 122_880
@@ -105,17 +114,19 @@ def index_sources(
     If a source is damaged, what precedes the damage is stored. Then `SourceError` is raised, and the run stays
     unfinished; with `keep_going` the next source is read, and the damage is in the checkpoint. Files that are read
     `twice` are hashed, so that it is known whether they change in between. Raise `SourceChangedError` for a source that
-    changes while it is read. Return the counts of `Intake.commit`.
+    changes while it is read, `StoreError` if the disk is too small for large ones. Return the counts of
+    `Intake.commit`.
     """
     next_number = intake.begin(list(checkpoints), Part.parse(reading.part))
     with ExitStack() as stack:
         bar = stack.enter_context(Bar("index", sum(source.size for source in sources), "B", not quiet))
         workers = Workers(resources.processes)
         stack.callback(workers.close)
+        room = _Room(intake, sum(source.size for source in sources))
         before = 0
         for source, checkpoint in zip(sources, checkpoints, strict=True):
             if not checkpoint.finished:
-                loader = _Loader(intake, source, checkpoint, reading, resources, workers, bar, before, twice)
+                loader = _Loader(intake, source, checkpoint, reading, resources, workers, bar, room, before, twice)
                 next_number = loader.load(next_number)
             for damage in damages([checkpoint]):
                 if not keep_going:
@@ -124,6 +135,32 @@ def index_sources(
             before += source.size
             bar.reach(before)
     return intake.commit()
+
+
+class _Room:
+    """Whether the disk is large enough for the whole job, as the first part of sources of `size` bytes tells."""
+
+    def __init__(self, intake: Intake, size: int) -> None:
+        self._intake = intake
+        self._size = size
+        room = intake.room()
+        self._told = size < _LARGE_SOURCES or room is None or room[0] > _NEW  # what it had says nothing about the rest
+
+    def check(self, done: int) -> None:
+        """Raise `StoreError` if `done` bytes are enough to tell that it is not."""
+        room = None if self._told or done < _TELLING * self._size else self._intake.room()
+        if room is None or room[0] < _NEW:
+            return
+        self._told = True
+        held, free = room
+        needed = int(held * self._size / done * (_WITH_LOOKUP if self._intake.lookup else _WITH_SCAN))
+        log.info("about %.1f GB on disk will be needed; %.1f GB are free", needed / 1e9, free / 1e9)
+        if needed - held > free:
+            raise StoreError(
+                f"about {needed / 1e9:.1f} GB on disk are needed, and {free / 1e9:.1f} GB are free; "
+                f"{'omit the lookup (--no-lookup), ' if self._intake.lookup else ''}free disk space, or use a store on "
+                "another disk, and run the same command again"
+            )
 
 
 class _Writer:
@@ -164,7 +201,7 @@ class _Loader:
 
     def __init__(
         self, intake: Intake, source: Source, checkpoint: SourceCheckpoint, reading: Reading, resources: Resources,
-        workers: Workers, bar: Bar, bytes_before: int, twice: bool,
+        workers: Workers, bar: Bar, room: _Room, bytes_before: int, twice: bool,
     ) -> None:  # fmt: skip
         self._intake = intake
         self._source = source
@@ -173,6 +210,7 @@ class _Loader:
         self._resources = resources
         self._workers = workers
         self._bar = bar
+        self._room = room
         self._bytes_before = bytes_before
         self._twice = twice
         self._part = Part.parse(reading.part)
@@ -222,6 +260,7 @@ class _Loader:
                 columns, delta, position, future = waiting.popleft()
                 assembler.add(columns, delta, self._workers.result(future))
                 self._bar.reach(self._bytes_before + position, plural(assembler.sentences, self._intake.signing.unit))
+                self._room.check(self._bytes_before + position)
                 if assembler.pending_documents >= _FLUSH_ROWS:
                     writer.write(*assembler.take())
                 elif assembler.pending_rows >= _FLUSH_ROWS:

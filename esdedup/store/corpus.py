@@ -118,6 +118,10 @@ class Intake(ABC):
         del checkpoint
         return None
 
+    def room(self) -> tuple[int, int] | None:
+        """Return how many bytes the store takes on this machine's disk, and how many are free there; None elsewhere."""
+        return None
+
     def ended(self, records: int) -> None:  # noqa: B027  (only parts of a source need it)
         """Take the number of raw records of a source that was read to its end."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
+from shutil import disk_usage
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -116,6 +118,11 @@ class FileCorpus(Corpus):
         )
         begun = self._db.table(f"SELECT key {theirs} >= ?", asked)["key"].combine_chunks()
         return (batch.cast(KNOWN) for batch in stored), begun
+
+    def room(self) -> tuple[int, int] | None:
+        with suppress(OSError):
+            return self._store.stat().st_size, disk_usage(self._store.resolve().parent).free
+        return None
 
     def commit(self) -> dict[str, int]:
         reading = self._ledger.unfinished_reading()
