@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from esdedup.columns.first_seen import FirstSeen
 from esdedup.errors import StoreError
 from esdedup.files import user_cache
 from esdedup.lookup.lookup_folder import ENDING, LookupFolder
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 _OVERFETCHED = 4
 """With filters, so many times more texts are looked up first."""
+
+_FEW = 8
+"""If so many times fewer texts are new, only they are read."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -91,18 +95,25 @@ class FileLookup:
         return gone
 
     def _novel(self, known: Hashes) -> Iterator[pa.RecordBatch]:
-        without = ""
-        if len(known):
-            self._db.create("known_texts", pa.table({"hash": known}), temporary=True)
-            without = "ANTI JOIN known_texts USING (hash)"
-        self._db.execute(
-            f"CREATE OR REPLACE TEMP TABLE new_texts AS SELECT min(rowid) AS row FROM sentences {without} GROUP BY hash"
-        )
-        query = "SELECT hash, text FROM sentences s SEMI JOIN new_texts n ON s.rowid = n.row"
+        rows, end = self._db.row("SELECT count(*), coalesce(max(rowid) + 1, 0) FROM sentences")
+        seen = FirstSeen(rows + len(known))
+        seen.note(known)
+        for batch in self._db.stream("SELECT hash FROM sentences"):
+            _check_complete(batch)
+            seen.note(batch["hash"].to_numpy())
+        seen.settle(known)
+        new = np.zeros(end, np.bool_)
+        for batch in self._db.stream("SELECT hash, rowid FROM sentences"):
+            new[batch["rowid"].to_numpy()] = seen.firsts(batch["hash"].to_numpy())
+        query = "SELECT hash, text, rowid FROM sentences"
+        if np.count_nonzero(new) < rows // _FEW:  # of many, a join would write most texts to disk once more
+            self._db.create("new_texts", pa.table({"row": np.flatnonzero(new)}), temporary=True)
+            query += " s SEMI JOIN new_texts n ON s.rowid = n.row"
         for batch in self._db.stream(query, rows=MOST_TEXTS):
-            if any(column.null_count for column in batch.columns):
-                raise DamagedError("a sentence has no text or no hash")
-            yield batch.cast(TEXTS)
+            _check_complete(batch)
+            kept = batch.filter(pa.array(new[batch["rowid"].to_numpy()]))
+            if kept.num_rows:
+                yield kept.drop_columns(["rowid"]).cast(TEXTS)
 
     def _found(self) -> tuple[Path, Lookup] | None:
         """Return the lookup, and its folder, if it is up to date."""
@@ -164,3 +175,8 @@ class FileLookup:
         keys = keys_of(texts)
         kept = sorted((at for at in range(len(keys)) if keys[at].startswith(beginning)), key=lambda at: keys[at])
         return Found(rows["hash"].to_numpy()[kept], texts.take(pa.array(kept, pa.int64())))
+
+
+def _check_complete(batch: pa.RecordBatch) -> None:
+    if any(column.null_count for column in batch.columns):
+        raise DamagedError("a sentence has no text or no hash")
