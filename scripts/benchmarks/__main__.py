@@ -21,6 +21,7 @@ TOPICS = {
     "text": "text as a reader sees it: holes, markup, ends of sentences",
     "dump": "dump to clusters, against decompressing alone (takes long: 300 MB)",
     "memory": "peak memory and growth (takes long: 5 million sentences, 3 GB of disk)",
+    "wikipedia": "whole wikis, up to 136 million sentences, in parts that are kept (takes hours; 60 GB of disk)",
     "everyday": "adding to a store of a million sentences, and asking it (takes minutes)",
     "meaning": "kinds, contradictions, tables, lineage, against people and plants (1 GB of history)",
     "truth": "contradictions and kinds against labels of pages that nothing was tuned on (takes minutes)",
