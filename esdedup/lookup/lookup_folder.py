@@ -95,14 +95,14 @@ class LookupFolder:
             if len(dead) > _MOST_GONE * len(known):
                 kept, blocks, known, dead = [], [], known[:0], known[:0]
             follow(len(known))
-            made = self._write(novel(known), threads, len(known), follow)
+            made, small = self._write(novel(known), threads, len(known), follow)
             kept += made
-            blocks += [block for name in made for block in self._segment(name)]
-            if sum(len(block) < MOST_TEXTS // 2 for block in blocks) > _SMALL_BLOCKS:
+            if small + sum(map(_is_small, map(len, blocks))) > _SMALL_BLOCKS:
+                blocks += [block for name in made for block in self._segment(name)]
                 try:
-                    kept = self._write((block.rows() for block in without(blocks, dead)), threads, 0, lambda _: None)
+                    kept, _ = self._write((block.rows() for block in without(blocks, dead)), threads, 0, lambda _: None)
                 except DamagedLookupError:
-                    kept = self._write(novel(known[:0]), threads, 0, lambda _: None)
+                    kept, _ = self._write(novel(known[:0]), threads, 0, lambda _: None)
                 dead = dead[:0]
             about = {"version": VERSION, "state": state, "segments": kept, "gone": self._write_gone(dead)}
             with whole_file(self.path / _ABOUT) as part:
@@ -173,11 +173,11 @@ class LookupFolder:
 
     def _write(
         self, batches: Iterator[pa.RecordBatch], threads: int, done: int, follow: Callable[[int], None]
-    ) -> list[str]:
-        """Write a segment of texts. Return its name, if there are any."""
+    ) -> tuple[list[str], int]:
+        """Write a segment of texts. Return its name, if there are any, and how many of its blocks are small."""
         name = uuid.uuid4().hex
         texts, lists = (self.path / f"{name}.{kind}" for kind in ("texts", "lists"))
-        total = 0
+        total = small = 0
         with (
             pa.ipc.new_file(str(texts), GROUPS) as texts_file,
             pa.ipc.new_file(str(lists), LISTS) as lists_file,
@@ -187,13 +187,14 @@ class LookupFolder:
 
             def write(at_most: int) -> None:
                 """Write blocks in their order until so many are left."""
-                nonlocal total
+                nonlocal total, small
                 while len(made) > at_most:
                     count, block = made.popleft()
                     groups, grams = block.result()
                     texts_file.write_batch(groups)
                     lists_file.write_batch(grams)
                     total += count
+                    small += _is_small(count)
                     follow(done + total)
 
             for some in _gathered(batches):
@@ -202,10 +203,10 @@ class LookupFolder:
                     write(threads)
             write(0)
         if total:
-            return [name]
+            return [name], small
         texts.unlink()
         lists.unlink()
-        return []
+        return [], 0
 
     def _files(self) -> list[Path]:
         with suppress(OSError):
@@ -216,6 +217,11 @@ class LookupFolder:
         for file in self._files():
             if file.name not in kept:
                 file.unlink(missing_ok=True)
+
+
+def _is_small(texts: int) -> bool:
+    """Whether a block of so many texts is not half full."""
+    return texts < MOST_TEXTS // 2
 
 
 def _is_ours(name: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -93,14 +94,14 @@ def _trained(groups: Sequence[bytes], size: int) -> zstandard.ZstdCompressionDic
 
 
 class PackedTexts:
-    """What `pack` returned, of which `sizes` are the bytes of each group. Raises `ValueError` if this cannot be."""
+    """What `pack` returned; `sizes` are the bytes of each group. Raises `DamagedLookupError` if this cannot be."""
 
     def __init__(self, packed: pa.LargeBinaryArray, sizes: Numbers) -> None:
         data, self._bounds = text_buffers(packed)
         self._data = data.data
         self._sizes = sizes
         if len(packed) != len(sizes) + 1 or (sizes > _MOST_PACKED * np.diff(self._bounds[:-1])).any():
-            raise ValueError("a block of a lookup has sizes that cannot be")
+            raise DamagedLookupError("a block of a lookup has sizes that cannot be")
         dictionary = self._data[int(self._bounds[-2]) : int(self._bounds[-1])].tobytes()
         self._dictionary = zstandard.ZstdCompressionDict(dictionary) if dictionary else None
 
@@ -228,20 +229,22 @@ class Spans(NamedTuple):
 
 
 class Block:
-    """A block that was read. Raises `ValueError` if its batches contradict themselves."""
+    """A block that was read. Raises `ValueError` if its batches contradict themselves.
+
+    Little is looked at: a lookup of a large wiki has thousands of blocks, and a question needs a small part of each.
+    What lies where in a block is checked when it is used.
+    """
 
     def __init__(self, groups: pa.RecordBatch, lists: pa.RecordBatch) -> None:
         for batch in (groups, lists):
-            batch.validate(full=True)
+            batch.validate()
             _check_complete(*batch.columns)
         self.hashes: Hashes = _flat(groups["hashes"])
         self._sizes: npt.NDArray[np.uint32] = _flat(groups["sizes"])
         count = len(self.hashes)
         if count > MOST_TEXTS or len(self._sizes) != count or len(groups) != -(-count // GROUP) + 1:
             raise ValueError("a block of a lookup has too many texts, or sizes, or groups")
-        starts = np.arange(0, count, GROUP)
-        unpacked = np.add.reduceat(self._sizes, starts, dtype=np.int64) if count else starts
-        self._packed = PackedTexts(groups["packed"], unpacked)
+        self._groups = groups["packed"]
         self._steps, self._ends = text_buffers(lists["steps"])
         heads = groups["head"]
         self._heads = np.frombuffer(heads.buffers()[1] or b"", f"S{_HEAD}", len(groups) - 1, heads.offset * _HEAD)
@@ -251,6 +254,12 @@ class Block:
 
     def __len__(self) -> int:
         return len(self.hashes)
+
+    @cached_property
+    def _packed(self) -> PackedTexts:
+        starts = np.arange(0, len(self._sizes), GROUP)
+        unpacked = np.add.reduceat(self._sizes, starts, dtype=np.int64) if len(starts) else starts
+        return PackedTexts(self._groups, unpacked)
 
     def only(self, rows: Numbers) -> Block:
         """Return the block as if it had these of its texts alone."""
@@ -291,8 +300,8 @@ class Block:
             return Spans(*np.zeros((3, len(grams)), np.int64))
         at = np.minimum(np.searchsorted(self._grams, grams), len(self._grams) - 1)
         there = self._grams[at] == grams
-        begins = self._ends[at]
-        return Spans(begins, np.where(there, self._ends[at + 1], begins), np.where(there, self._held[at], 0))
+        begins, ends = (np.clip(self._ends[place], 0, len(self._steps)) for place in (at, at + 1))
+        return Spans(begins, np.where(there, ends, begins), np.where(there, self._held[at], 0))
 
     def scores(self, spans: Spans, weights: Scores) -> Scores:
         """Return, for each text, the sum of the weights of the grams that it has."""

@@ -92,12 +92,16 @@ def test_what_contradicts_itself_is_no_block() -> None:
         Block(changed(groups, "hashes", pa.array([[1, None], [3], []], pa.list_(pa.uint64()))), lists)
     with pytest.raises(ValueError, match="too many texts, or sizes, or groups"):
         Block(groups.slice(0, 1), lists)
-    with pytest.raises(ValueError, match="sizes that cannot be"):
-        Block(changed(groups, "sizes", pa.array([[2**32 - 1] * GROUP, [1], []], pa.list_(pa.uint32()))), lists)
-    offsets = pa.py_buffer(np.array([0, 9_000, 1], np.int64).tobytes())  # Arrow itself looks at the last one only
-    wrong = pa.Array.from_buffers(pa.large_binary(), 2, [None, offsets, pa.py_buffer(b"1")])
-    with pytest.raises(ValueError, match="offset"):
-        Block(groups, changed(lists.slice(0, 2), "steps", wrong))
+    block = Block(changed(groups, "sizes", pa.array([[2**32 - 1] * GROUP, [1], []], pa.list_(pa.uint32()))), lists)
+    with pytest.raises(DamagedLookupError, match="sizes that cannot be"):
+        block.texts(np.array([1]))
+    for inner in (9_000, -9_000):
+        offsets = pa.py_buffer(np.array([0, inner, 1], np.int64).tobytes())  # Arrow itself looks at the last one only
+        wrong = pa.Array.from_buffers(pa.large_binary(), 2, [None, offsets, pa.py_buffer(b"1")])
+        block = Block(groups, changed(lists.slice(0, 2), "steps", wrong))
+        spans = block.spans(lists["gram"].to_numpy()[:2])
+        assert {*spans.begins.tolist(), *spans.ends.tolist()} <= {0, 1}
+        assert block.scores(spans, np.ones(2, np.float32)).max() <= 2
 
 
 @pytest.mark.parametrize("packed", [b"no compressed texts", b""])
@@ -106,8 +110,8 @@ def test_texts_that_cannot_be_unpacked(packed: bytes) -> None:
     sizes = groups.set_column(2, groups.schema.field(2), pa.array([[400, 600], []], pa.list_(pa.uint32())))
     damaged = sizes.set_column(3, groups.schema.field(3), pa.array([packed * 2, b""], pa.large_binary()))
     if not packed:
-        with pytest.raises(ValueError, match="sizes that cannot be"):
-            Block(damaged, lists)
+        with pytest.raises(DamagedLookupError, match="sizes that cannot be"):
+            Block(damaged, lists).texts(np.array([1]))
     else:
         with pytest.raises(DamagedLookupError):
             Block(damaged, lists).texts(np.array([1]))
