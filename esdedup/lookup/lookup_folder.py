@@ -13,10 +13,11 @@ import os
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TypeAlias
 
@@ -46,7 +47,9 @@ Gone: TypeAlias = Callable[[Hashes], Hashes]
 """Returns those of these hashes whose texts a store does not have."""
 
 _GONE: pa.Schema = pa.schema([("hash", pa.uint64())])
-_ABOUT, _LOCK = "lookup.json", "lock"
+_ABOUT, _PARTIAL, _LOCK = "lookup.json", "partial.json", "lock"
+_SEGMENT = 64
+"""Blocks of the largest segment that is written: what a killed update loses at most."""
 _MOST_GONE = 0.25
 _SMALL_BLOCKS = 16
 """So many blocks that are not half full are joined."""
@@ -90,25 +93,45 @@ class LookupFolder:
                     return
             except DamagedLookupError:
                 kept, blocks = [], []
+            unfinished = self._unfinished(kept)
+            kept += unfinished
+            blocks += [block for name in unfinished for block in self._segment(name)]
             known = np.concatenate([np.empty(0, np.uint64), *(block.hashes for block in blocks)])
             dead = gone(known) if len(known) else known
             if len(dead) > _MOST_GONE * len(known):
                 kept, blocks, known, dead = [], [], known[:0], known[:0]
             follow(len(known))
-            made, small = self._write(novel(known), threads, len(known), follow)
+            small = sum(map(_is_small, map(len, blocks)))
+            made = []
+            for name, few in self._write(novel(known), threads, len(known), follow):
+                made.append(name)
+                small += few
+                with whole_file(self.path / _PARTIAL) as part:
+                    part.write_text(json.dumps(unfinished + made), "utf-8")
             kept += made
-            if small + sum(map(_is_small, map(len, blocks))) > _SMALL_BLOCKS:
+            if small > _SMALL_BLOCKS:
                 blocks += [block for name in made for block in self._segment(name)]
+                living = (block.rows() for block in without(blocks, dead))
                 try:
-                    kept, _ = self._write((block.rows() for block in without(blocks, dead)), threads, 0, lambda _: None)
+                    kept = [name for name, _ in self._write(living, threads, 0, lambda _: None)]
                 except DamagedLookupError:
-                    kept, _ = self._write(novel(known[:0]), threads, 0, lambda _: None)
+                    kept = [name for name, _ in self._write(novel(known[:0]), threads, 0, lambda _: None)]
                 dead = dead[:0]
             about = {"version": VERSION, "state": state, "segments": kept, "gone": self._write_gone(dead)}
             with whole_file(self.path / _ABOUT) as part:
                 part.write_text(json.dumps(about), "utf-8")
             named = {f"{name}.{kind}" for name in kept for kind in ("texts", "lists")}
             self._clear({_ABOUT, _LOCK, f"{about['gone']}.gone", *named})
+
+    def _unfinished(self, kept: Sequence[str]) -> list[str]:
+        """Return the segments that an update has completed before it was killed, besides those that are `kept`."""
+        with suppress(OSError, ValueError, TypeError, AttributeError, DamagedLookupError):
+            names = [uuid.UUID(name).hex for name in json.loads((self.path / _PARTIAL).read_text("utf-8"))]
+            for name in names:
+                for _ in self._segment(name):
+                    pass
+            return [name for name in names if name not in kept]
+        return []
 
     def _is_linked(self) -> bool:
         """Whether this is not a folder of its own: who sends a store with links may want other files to be changed."""
@@ -173,44 +196,36 @@ class LookupFolder:
 
     def _write(
         self, batches: Iterator[pa.RecordBatch], threads: int, done: int, follow: Callable[[int], None]
-    ) -> tuple[list[str], int]:
-        """Write a segment of texts. Return its name, if there are any, and how many of its blocks are small."""
-        name = uuid.uuid4().hex
-        texts, lists = (self.path / f"{name}.{kind}" for kind in ("texts", "lists"))
-        total = small = 0
-        with (
-            pa.ipc.new_file(str(texts), GROUPS) as texts_file,
-            pa.ipc.new_file(str(lists), LISTS) as lists_file,
-            ThreadPoolExecutor(threads) as pool,
-        ):
-            made: deque[tuple[int, Future[tuple[pa.RecordBatch, pa.RecordBatch]]]] = deque()
-
-            def write(at_most: int) -> None:
-                """Write blocks in their order until so many are left."""
-                nonlocal total, small
-                while len(made) > at_most:
-                    count, block = made.popleft()
-                    groups, grams = block.result()
-                    texts_file.write_batch(groups)
-                    lists_file.write_batch(grams)
-                    total += count
-                    small += _is_small(count)
-                    follow(done + total)
-
-            for some in _gathered(batches):
-                for rows in in_blocks(some):
-                    made.append((len(rows), pool.submit(make_block, rows)))
-                    write(threads)
-            write(0)
-        if total:
-            return [name], small
-        texts.unlink()
-        lists.unlink()
-        return [], 0
+    ) -> Iterator[tuple[str, int]]:
+        """Write segments of texts. Yield the name of each that is complete, and how many of its blocks are small."""
+        blocks = (rows for some in _gathered(batches) for rows in in_blocks(some))
+        while (first := next(blocks, None)) is not None:
+            name, sizes = uuid.uuid4().hex, []
+            texts, lists = (self.path / f"{name}.{kind}" for kind in ("texts", "lists"))
+            with (
+                pa.ipc.new_file(str(texts), GROUPS) as texts_file,
+                pa.ipc.new_file(str(lists), LISTS) as lists_file,
+                ThreadPoolExecutor(threads) as pool,
+            ):
+                made: deque[tuple[int, Future[tuple[pa.RecordBatch, pa.RecordBatch]]]] = deque()
+                for rows in chain([first], islice(blocks, _SEGMENT - 1), repeat(None, threads)):
+                    if rows is not None:
+                        made.append((len(rows), pool.submit(make_block, rows)))
+                    if made and (rows is None or len(made) > threads):  # blocks are written in their order
+                        count, block = made.popleft()
+                        groups, grams = block.result()
+                        texts_file.write_batch(groups)
+                        lists_file.write_batch(grams)
+                        sizes.append(count)
+                        done += count
+                        follow(done)
+            yield name, sum(map(_is_small, sizes))
 
     def _files(self) -> list[Path]:
         with suppress(OSError):
-            return [file for file in self.path.iterdir() if file.name in (_ABOUT, _LOCK) or _is_ours(file.name)]
+            return [
+                file for file in self.path.iterdir() if file.name in (_ABOUT, _PARTIAL, _LOCK) or _is_ours(file.name)
+            ]
         return []
 
     def _clear(self, kept: set[str]) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.hashing import Hashes, content_hashes
+from esdedup.lookup import lookup_folder, text_blocks
 from esdedup.lookup.grams import grams_of
 from esdedup.lookup.lookup_folder import LookupFolder
 from esdedup.lookup.search import Found, Lookup
@@ -112,3 +113,43 @@ def test_it_is_as_if_it_had_just_been_made(tmp_path_factory: pytest.TempPathFact
         lookup = updated(folder, texts, str(number))
         assert begin_so(lookup, 7) == texts[:7]
         assert len(alike(lookup, "beginning", 50).texts) == len(texts)
+
+
+@pytest.mark.parametrize("damage", ["", "partial.json", "segment"])
+def test_a_killed_update_goes_on_after_the_last_segment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    monkeypatch.setattr(text_blocks, "MOST_TEXTS", 4)
+    monkeypatch.setattr(lookup_folder, "MOST_TEXTS", 4)
+    monkeypatch.setattr(lookup_folder, "_SEGMENT", 2)
+    folder = LookupFolder(tmp_path / "l")
+    updated(folder, ALIKE[:5], "one")
+    there = hashes_of(ALIKE)
+    asked: list[int] = []
+
+    def novel(known: Hashes) -> Iterator[pa.RecordBatch]:
+        asked.append(len(known))
+        new = np.flatnonzero(np.isin(there, known, invert=True))
+        for at in range(0, len(new), 4):
+            rows = new[at : at + 4]
+            yield pa.record_batch([pa.array(there[rows]), text_column([ALIKE[row] for row in rows])], schema=TEXTS)
+
+    def follow(done: int) -> None:
+        if done > 24:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        folder.update("two", novel, lambda known: known[:0], 1, follow)
+    assert folder.blocks("one") is not None  # who has the store as it was goes on asking
+    if damage == "partial.json":
+        (folder.path / damage).write_text('["../x", 7]', "utf-8")
+    if damage == "segment":
+        for file in folder.path.glob("*.lists"):
+            file.write_bytes(file.read_bytes()[:-40])
+    folder.update("two", novel, lambda known: known[:0], 1, lambda _: None)
+    assert asked[0] == 5
+    assert asked[1] == {"": 21, "partial.json": 5, "segment": 0}[damage]
+    blocks = folder.blocks("two")
+    assert blocks is not None
+    assert begin_so(Lookup(blocks), 100) == ALIKE
+    assert not (folder.path / "partial.json").exists()
