@@ -23,9 +23,10 @@ PEERS: dict[str, tuple[str, dict[str, int]]] = {
     "rensa": ("with_rensa", {}),
     "datasketch": ("with_datasketch", {}),
     "text-dedup": ("with_text_dedup", {}),
+    "pari": ("with_pari", {}),
 }
 OTHERS = ("rensa", "datasketch", "text-dedup")
-OURS, STORED = "esdedup", "esdedup with store"
+OURS, STORED, USUAL = "esdedup", "esdedup with store", "esdedup with its defaults for records"
 
 
 def measure(bench: Bench) -> list[Row]:
@@ -36,7 +37,12 @@ def measure(bench: Bench) -> list[Row]:
     table.write_text("".join(f"{number}\t{text}\n" for number, text in enumerate(sample.texts)), "utf-8")
     ours = partial(esdedup.cluster_texts, sample.texts, **LIKE_SENTENCES)
     stored = partial(esdedup.run, table, out=folder / "out", **LIKE_SENTENCES, fresh=True)
-    jobs: dict[str, Callable[[], float]] = {OURS: partial(seconds, ours), STORED: partial(seconds, stored)}
+    usual = partial(esdedup.cluster_texts, sample.texts)
+    jobs: dict[str, Callable[[], float]] = {
+        OURS: partial(seconds, ours),
+        STORED: partial(seconds, stored),
+        USUAL: partial(seconds, usual),
+    }
     failed: dict[str, str] = {}
     found: list[Row] = []
     with ExitStack() as stack:
@@ -56,6 +62,15 @@ def measure(bench: Bench) -> list[Row]:
     ]
     rows += [without_value(f"in memory: {name}", why) for name, why in failed.items()]
     rows += _against(times, failed)
+    rows.append(
+        at_most(
+            "in memory with the defaults, times with the settings above", ratio(times[USUAL], times[OURS]), "x", 2.5
+        )
+    )
+    if "pari" in times:
+        rows.append(
+            at_most("in memory with the defaults, times pari's time", ratio(times[USUAL], times["pari"]), "x", 0.1)
+        )
     limit = 1.5 * median(times[OURS]) + 1
     took = median(times[STORED])
     rows.append(
