@@ -38,15 +38,15 @@ class KnownDocuments:
     """
 
     def __init__(self, stored: Iterable[pa.RecordBatch], begun: pa.Array) -> None:
-        parts = [(_hashed(batch["key"]), _marks(batch, batch["content"].to_numpy()), batch) for batch in stored]
-        names: list[Hashes] = [np.empty(0, np.uint64), *(part[0] for part in parts)]
-        self._keys, first = np.unique(np.concatenate(names), return_index=True)
-        marks: list[Hashes] = [np.empty(0, np.uint64), *(part[1] for part in parts)]
+        keys, marks = [np.empty(0, np.uint64)], [np.empty(0, np.uint64)]
+        counts = [np.empty((3, 0), np.int32)]
+        for batch in stored:  # what is not kept of millions of rows takes no memory
+            keys.append(_hashed(batch["key"]))
+            marks.append(_marks(batch, batch["content"].to_numpy()))
+            counts.append(np.stack([batch[name].to_numpy() for name in ("units", "short", "kept")]))
+        self._keys, first = np.unique(np.concatenate(keys), return_index=True)
         self._marks = np.concatenate(marks)[first]
-        self._counts = {
-            name: np.concatenate([np.empty(0, np.int32), *(part[2][name].to_numpy() for part in parts)])[first]
-            for name in ("units", "short", "kept")
-        }
+        self._counts = np.concatenate(counts, axis=1)[:, first]
         self._taken = np.zeros(len(self._keys), np.bool_)
         self._find(_hashed(begun))
 
@@ -62,7 +62,7 @@ class KnownDocuments:
         rows = new & (self._marks[places] == _marks(batch, contents)) if len(self._keys) else new
         if not rows.any():
             return None
-        units, short, kept = (counts[places[rows]].astype(np.int64) for counts in self._counts.values())
+        units, short, kept = self._counts[:, places[rows]].astype(np.int64)
         return Unchanged(rows, units, short, units - short - kept)
 
     def _find(self, keys: Hashes) -> tuple[Numbers, Flags]:
