@@ -166,10 +166,19 @@ def _kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.Table
         QUALIFY t.hash = u.representative OR row_number() OVER (PARTITION BY t.cluster ORDER BY t.hash) < {MOST_TEXTS}
         """
     )
+    # sentences are read once, not once for each page
+    db.execute(
+        f"""
+        CREATE OR REPLACE TEMP TABLE of_clusters AS
+        SELECT l.page, l.cluster, l.hash, l.representative, s.text, s.position, s.revision, s.last_revision,
+            n.source, n.numeral, n.id, n.number, n.title
+        FROM looked_at l JOIN sentences s USING (hash) JOIN {NAMED} n ON n.number = s.document
+        """
+    )
     found = [JUDGED.empty_table()]
     for (page,) in db.rows("SELECT DISTINCT page FROM looked_at ORDER BY page"):
         found.append(classifier.kinds(db.table(_MEMBERS_OF_PAGE, [page]).cast(MEMBERS)))
-    for table in ("unclassified", "unclassified_texts", "looked_at"):
+    for table in ("unclassified", "unclassified_texts", "looked_at", "of_clusters"):
         db.execute(f"DROP TABLE {table}")
     return pa.concat_tables(found).sort_by("id")
 
@@ -185,16 +194,14 @@ SELECT cluster, representative, text,
     list_resize(list_transform(places, lambda p: p.since), {PLACES}, 0)::BIGINT[{PLACES}] AS since,
     list_resize(list_transform(places, lambda p: p.till), {PLACES}, 0)::BIGINT[{PLACES}] AS till
 FROM (
-    SELECT l.cluster, l.hash, any_value(l.representative) AS representative, any_value(s.text) AS text,
-        min({{'source': n.source, 'numeral': n.numeral, 'id': n.id, 'position': s.position, 'number': n.number,
-            'title': coalesce(nullif(n.title, ''), n.id),
-            'named': coalesce(nullif(n.title, ''), CASE WHEN n.numeral IS NULL THEN n.id ELSE '' END),
-            'clear': coalesce(n.title > '', false)
-                OR (n.numeral IS NOT NULL) = regexp_full_match(n.id, '(.*/)?[0-9]+(#[0-9]+)?'),
-            'since': least(coalesce(s.revision, 0), coalesce(s.last_revision, s.revision, 0)),
-            'till': greatest(coalesce(s.revision, 0), coalesce(s.last_revision, s.revision, 0))}}, {PLACES}) AS places
-    FROM (SELECT * FROM looked_at WHERE page = ?) l JOIN sentences s USING (hash)
-    JOIN {NAMED} n ON n.number = s.document
-    GROUP BY l.cluster, l.hash
+    SELECT cluster, hash, any_value(representative) AS representative, any_value(text) AS text,
+        min({{'source': source, 'numeral': numeral, 'id': id, 'position': position, 'number': number,
+            'title': coalesce(nullif(title, ''), id),
+            'named': coalesce(nullif(title, ''), CASE WHEN numeral IS NULL THEN id ELSE '' END),
+            'clear': coalesce(title > '', false)
+                OR (numeral IS NOT NULL) = regexp_full_match(id, '(.*/)?[0-9]+(#[0-9]+)?'),
+            'since': least(coalesce(revision, 0), coalesce(last_revision, revision, 0)),
+            'till': greatest(coalesce(revision, 0), coalesce(last_revision, revision, 0))}}, {PLACES}) AS places
+    FROM of_clusters WHERE page = ? GROUP BY cluster, hash
 ) ORDER BY cluster, hash
 """
