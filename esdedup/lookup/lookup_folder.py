@@ -13,7 +13,7 @@ import os
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -93,24 +93,21 @@ class LookupFolder:
                     return
             except DamagedLookupError:
                 kept, blocks = [], []
-            unfinished = self._unfinished(kept)
-            kept += unfinished
-            blocks += [block for name in unfinished for block in self._segment(name)]
+            if (unfinished := self._unfinished()) is not None:
+                kept, blocks = unfinished
             known = np.concatenate([np.empty(0, np.uint64), *(block.hashes for block in blocks)])
             dead = gone(known) if len(known) else known
             if len(dead) > _MOST_GONE * len(known):
                 kept, blocks, known, dead = [], [], known[:0], known[:0]
             follow(len(known))
             small = sum(map(_is_small, map(len, blocks)))
-            made = []
             for name, few in self._write(novel(known), threads, len(known), follow):
-                made.append(name)
+                kept.append(name)
                 small += few
                 with whole_file(self.path / _PARTIAL) as part:
-                    part.write_text(json.dumps(unfinished + made), "utf-8")
-            kept += made
+                    part.write_text(json.dumps(kept), "utf-8")
             if small > _SMALL_BLOCKS:
-                blocks += [block for name in made for block in self._segment(name)]
+                blocks = [block for name in kept for block in self._segment(name)]
                 living = (block.rows() for block in without(blocks, dead))
                 try:
                     kept = [name for name, _ in self._write(living, threads, 0, lambda _: None)]
@@ -123,15 +120,14 @@ class LookupFolder:
             named = {f"{name}.{kind}" for name in kept for kind in ("texts", "lists")}
             self._clear({_ABOUT, _LOCK, f"{about['gone']}.gone", *named})
 
-    def _unfinished(self, kept: Sequence[str]) -> list[str]:
-        """Return the segments that an update has completed before it was killed, besides those that are `kept`."""
+    def _unfinished(self) -> tuple[list[str], list[Block]] | None:
+        """Return the segments of an update that was killed, those that it kept and those that it completed, with their
+        blocks; None without such an update.
+        """
         with suppress(OSError, ValueError, TypeError, AttributeError, DamagedLookupError):
             names = [uuid.UUID(name).hex for name in json.loads((self.path / _PARTIAL).read_text("utf-8"))]
-            for name in names:
-                for _ in self._segment(name):
-                    pass
-            return [name for name in names if name not in kept]
-        return []
+            return names, [block for name in names for block in self._segment(name)]
+        return None
 
     def _is_linked(self) -> bool:
         """Whether this is not a folder of its own: who sends a store with links may want other files to be changed."""

@@ -153,3 +153,29 @@ def test_a_killed_update_goes_on_after_the_last_segment(
     assert blocks is not None
     assert begin_so(Lookup(blocks), 100) == ALIKE
     assert not (folder.path / "partial.json").exists()
+
+
+def test_no_text_is_there_twice_after_a_killed_update_that_began_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text_blocks, "MOST_TEXTS", 4)
+    monkeypatch.setattr(lookup_folder, "MOST_TEXTS", 4)
+    monkeypatch.setattr(lookup_folder, "_SEGMENT", 2)
+    folder = LookupFolder(tmp_path / "l")
+    updated(folder, ALIKE[:24], "one")
+    rest = ALIKE[10:]  # so much is gone that it is made anew
+    there = hashes_of(rest)
+
+    def novel(known: Hashes) -> Iterator[pa.RecordBatch]:
+        new = np.flatnonzero(np.isin(there, known, invert=True))
+        yield pa.record_batch([pa.array(there[new]), text_column([rest[row] for row in new])], schema=TEXTS)
+
+    def follow(done: int) -> None:
+        if done > 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        folder.update("two", novel, lambda known: known[~np.isin(known, there)], 1, follow)
+    assert (folder.path / "partial.json").exists()
+    lookup = updated(folder, rest, "two")
+    assert begin_so(lookup, 100) == rest
