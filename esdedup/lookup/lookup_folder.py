@@ -1,4 +1,4 @@
-"""The folder of a lookup: segments of blocks, and what they are the lookup of.
+"""The folder of a lookup: its segments, and what they are the lookup of.
 
 Each update adds a segment with the texts that are new, and writes down which texts are gone: they stay in their blocks,
 but are not found. Small segments are joined without them, and the lookup is made again when a quarter of it is gone.
@@ -19,25 +19,19 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.hashing import Hashes
 from esdedup.files import hold, whole_file
-from esdedup.lookup.text_blocks import (
-    GROUPS,
-    LISTS,
-    MOST_TEXTS,
-    Block,
-    DamagedLookupError,
-    in_blocks,
-    make_block,
-    without,
-)
+from esdedup.lookup.gram_lists import LISTS, MOST_BLOCKS, MOST_TEXTS, GramLists, check_complete, joined
+from esdedup.lookup.text_blocks import GROUPS, Block, DamagedLookupError, Dictionary, in_blocks, make_block
+from esdedup.lookup.text_rows import Rows, TextRows, write_rows
+from esdedup.lookup.text_segment import PLACES, Segment, places_of, without
 
-VERSION = 4
+VERSION = 5
 ENDING = ".lookup"
 
 Novel: TypeAlias = Callable[[Hashes], Iterator[pa.RecordBatch]]
@@ -46,15 +40,29 @@ Novel: TypeAlias = Callable[[Hashes], Iterator[pa.RecordBatch]]
 Gone: TypeAlias = Callable[[Hashes], Hashes]
 """Returns those of these hashes whose texts a store does not have."""
 
-_GONE: pa.Schema = pa.schema([("hash", pa.uint64())])
+_NONE_GONE = pa.RecordBatch.from_pylist([], PLACES)
 _ABOUT, _PARTIAL, _LOCK = "lookup.json", "partial.json", "lock"
-_SEGMENT = 64
-"""Blocks of the largest segment that is written: what a killed update loses at most."""
 _MOST_GONE = 0.25
+_DICTIONARY = b"dictionary"
+"""Of the metadata of the texts of a segment."""
 _SMALL_BLOCKS = 16
 """So many blocks that are not half full are joined."""
 
 _POLL = 0.2  # seconds
+
+
+class Contents(NamedTuple):
+    """The segments of a lookup, and the rows of its texts."""
+
+    segments: list[Segment]
+    rows: TextRows
+
+
+class _About(NamedTuple):
+    state: str
+    segments: list[str]  # their names
+    gone: pa.RecordBatch  # which of their texts, as `PLACES`
+    rows: TextRows
 
 
 @dataclass(frozen=True)
@@ -63,19 +71,16 @@ class LookupFolder:
 
     path: Path
 
-    def blocks(self, state: str) -> list[Block] | None:
-        """Return the blocks of the lookup of a store in this state; None if there is no such lookup."""
-        if self._is_linked():
-            return None
-        try:
-            said, segments, gone = self._about()
-            if said != state:
-                return None
-            return without([block for name in segments for block in self._segment(name)], gone)
-        except DamagedLookupError:
-            return None
+    def read(self, state: str) -> Contents | None:
+        """Return what the lookup of a store in this state has; None if there is no such lookup."""
+        with suppress(DamagedLookupError):
+            if not self._is_linked() and (about := self._about()).state == state:
+                return Contents(without(list(map(self._segment, about.segments)), about.gone), about.rows)
+        return None
 
-    def update(self, state: str, novel: Novel, gone: Gone, threads: int, follow: Callable[[int], None]) -> None:
+    def update(
+        self, state: str, novel: Novel, gone: Gone, rows: Rows, threads: int, follow: Callable[[int], None]
+    ) -> None:
         """Make it the lookup of a store in this state.
 
         `follow` gets the number of texts done. Another process that does the same is waited for. Raise `OSError` if the
@@ -85,48 +90,54 @@ class LookupFolder:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(self.path))
         self.path.mkdir(parents=True, exist_ok=True)
         with _held(self.path / _LOCK):
-            kept: list[str] = []
             try:
-                said, kept, _ = self._about()
-                blocks = [block for name in kept for block in self._segment(name)]
-                if said == state:
+                about = self._about()
+                kept, segments = about.segments, list(map(self._segment, about.segments))
+                if about.state == state:
                     return
             except DamagedLookupError:
-                kept, blocks = [], []
+                kept, segments = [], []
             if (unfinished := self._unfinished()) is not None:
-                kept, blocks = unfinished
-            known = np.concatenate([np.empty(0, np.uint64), *(block.hashes for block in blocks)])
+                kept, segments = unfinished
+            known = np.concatenate([np.empty(0, np.uint64), *(b.hashes for each in segments for b in each.blocks)])
             dead = gone(known) if len(known) else known
             if len(dead) > _MOST_GONE * len(known):
-                kept, blocks, known, dead = [], [], known[:0], known[:0]
+                kept, segments, known, dead = [], [], known[:0], known[:0]
+            places = places_of(segments, known, dead)
             follow(len(known))
-            small = sum(map(_is_small, map(len, blocks)))
+            small = sum(_is_small(len(block)) for segment in segments for block in segment.blocks)
             for name, few in self._write(novel(known), threads, len(known), follow):
                 kept.append(name)
                 small += few
                 with whole_file(self.path / _PARTIAL) as part:
                     part.write_text(json.dumps(kept), "utf-8")
             if small > _SMALL_BLOCKS:
-                blocks = [block for name in kept for block in self._segment(name)]
-                living = (block.rows() for block in without(blocks, dead))
+                segments = without(list(map(self._segment, kept)), places)
+                living = (rows for segment in segments for rows in segment.rows())
                 try:
                     kept = [name for name, _ in self._write(living, threads, 0, lambda _: None)]
                 except DamagedLookupError:
                     kept = [name for name, _ in self._write(novel(known[:0]), threads, 0, lambda _: None)]
-                dead = dead[:0]
-            about = {"version": VERSION, "state": state, "segments": kept, "gone": self._write_gone(dead)}
+                places = places.slice(0, 0)
+            names = [uuid.uuid4().hex if len(places) else None, uuid.uuid4().hex]
+            if names[0] is not None:
+                self._write_batch(f"{names[0]}.gone", places)
+            said = {
+                "version": VERSION, "state": state, "segments": kept, "gone": names[0],
+                "rows": names[1], "row_bits": write_rows(self.path / f"{names[1]}.rows", rows),
+            }  # fmt: skip
             with whole_file(self.path / _ABOUT) as part:
-                part.write_text(json.dumps(about), "utf-8")
+                part.write_text(json.dumps(said), "utf-8")
             named = {f"{name}.{kind}" for name in kept for kind in ("texts", "lists")}
-            self._clear({_ABOUT, _LOCK, f"{about['gone']}.gone", *named})
+            self._clear({_ABOUT, _LOCK, f"{names[0]}.gone", f"{names[1]}.rows", *named})
 
-    def _unfinished(self) -> tuple[list[str], list[Block]] | None:
-        """Return the segments of an update that was killed, those that it kept and those that it completed, with their
-        blocks; None without such an update.
+    def _unfinished(self) -> tuple[list[str], list[Segment]] | None:
+        """Return the names of the segments of an update that was killed, those that it kept and those that it
+        completed, and the segments; None without such an update.
         """
         with suppress(OSError, ValueError, TypeError, AttributeError, DamagedLookupError):
             names = [uuid.UUID(name).hex for name in json.loads((self.path / _PARTIAL).read_text("utf-8"))]
-            return names, [block for name in names for block in self._segment(name)]
+            return names, list(map(self._segment, names))
         return None
 
     def _is_linked(self) -> bool:
@@ -147,75 +158,80 @@ class LookupFolder:
         with suppress(OSError):
             self.path.rmdir()
 
-    def _about(self) -> tuple[str, list[str], Hashes]:
-        """Return the state, the names of the segments, and which of their texts are gone."""
+    def _about(self) -> _About:
         try:
             about = json.loads((self.path / _ABOUT).read_text("utf-8"))
             version, state, gone = about["version"], about["state"], about["gone"]
             names = [uuid.UUID(name).hex for name in about["segments"]]  # which names nothing outside of the folder
-            dead = np.empty(0, np.uint64) if gone is None else self._gone(uuid.UUID(gone).hex)
+            dead = _NONE_GONE if gone is None else self._batch(f"{uuid.UUID(gone).hex}.gone", PLACES)
+            rows = TextRows(self.path / f"{uuid.UUID(about['rows']).hex}.rows", about["row_bits"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise DamagedLookupError from error
         if version != VERSION or not isinstance(state, str):
             raise DamagedLookupError
-        return state, names, dead
+        return _About(state, names, dead, rows)
 
-    def _gone(self, name: str) -> Hashes:
+    def _batch(self, name: str, schema: pa.Schema) -> pa.RecordBatch:
         try:
-            gone = pa.ipc.open_file(pa.memory_map(str(self.path / f"{name}.gone"))).read_all()
-            if gone.schema != _GONE or gone["hash"].null_count:
+            file = pa.ipc.open_file(pa.memory_map(str(self.path / name)))
+            if file.schema != schema or file.num_record_batches != 1:
                 raise DamagedLookupError
-            return gone["hash"].to_numpy()  # type: ignore[no-any-return]
+            batch = file.get_batch(0)
+            batch.validate()
+            check_complete(*batch.columns)
         except (OSError, ValueError, pa.ArrowException) as error:
             raise DamagedLookupError from error
+        return batch
 
-    def _write_gone(self, gone: Hashes) -> str | None:
-        """Write which texts are gone. Return the name of this list, if there are any."""
-        if not len(gone):
-            return None
-        name = uuid.uuid4().hex
-        with pa.ipc.new_file(str(self.path / f"{name}.gone"), _GONE) as file:
-            file.write_batch(pa.record_batch([pa.array(gone)], schema=_GONE))
-        return name
+    def _write_batch(self, name: str, batch: pa.RecordBatch) -> None:
+        with pa.ipc.new_file(str(self.path / name), batch.schema) as file:
+            file.write_batch(batch)
 
-    def _segment(self, name: str) -> Iterator[Block]:
+    def _segment(self, name: str) -> Segment:
+        lists = GramLists(self._batch(f"{name}.lists", LISTS))
         try:
-            texts, lists = (
-                pa.ipc.open_file(pa.memory_map(str(self.path / f"{name}.{kind}"))) for kind in ("texts", "lists")
-            )
-            if (texts.schema, lists.schema, texts.num_record_batches) != (GROUPS, LISTS, lists.num_record_batches):
+            texts = pa.ipc.open_file(pa.memory_map(str(self.path / f"{name}.texts")))
+            if texts.schema != GROUPS:
                 raise DamagedLookupError
-            for number in range(texts.num_record_batches):
-                yield Block(texts.get_batch(number), lists.get_batch(number))
+            dictionary = Dictionary((texts.schema.metadata or {}).get(_DICTIONARY, b""))
+            blocks = [Block(texts.get_batch(number), dictionary) for number in range(texts.num_record_batches)]
         except (OSError, ValueError, pa.ArrowException) as error:
             raise DamagedLookupError from error
+        return Segment(blocks, lists, np.empty(0, np.uint8))
 
     def _write(
         self, batches: Iterator[pa.RecordBatch], threads: int, done: int, follow: Callable[[int], None]
     ) -> Iterator[tuple[str, int]]:
         """Write segments of texts. Yield the name of each that is complete, and how many of its blocks are small."""
         blocks = (rows for some in _gathered(batches) for rows in in_blocks(some))
-        while (first := next(blocks, None)) is not None:
-            name, sizes = uuid.uuid4().hex, []
-            texts, lists = (self.path / f"{name}.{kind}" for kind in ("texts", "lists"))
-            with (
-                pa.ipc.new_file(str(texts), GROUPS) as texts_file,
-                pa.ipc.new_file(str(lists), LISTS) as lists_file,
-                ThreadPoolExecutor(threads) as pool,
-            ):
-                made: deque[tuple[int, Future[tuple[pa.RecordBatch, pa.RecordBatch]]]] = deque()
-                for rows in chain([first], islice(blocks, _SEGMENT - 1), repeat(None, threads)):
-                    if rows is not None:
-                        made.append((len(rows), pool.submit(make_block, rows)))
-                    if made and (rows is None or len(made) > threads):  # blocks are written in their order
-                        count, block = made.popleft()
-                        groups, grams = block.result()
-                        texts_file.write_batch(groups)
-                        lists_file.write_batch(grams)
-                        sizes.append(count)
-                        done += count
-                        follow(done)
-            yield name, sum(map(_is_small, sizes))
+        with ThreadPoolExecutor(threads) as pool:
+            last: tuple[str, int, Future[pa.RecordBatch]] | None = None
+            while (first := next(blocks, None)) is not None:
+                name, small, lists = uuid.uuid4().hex, 0, []
+                dictionary = Dictionary.of(first)
+                schema = GROUPS.with_metadata({_DICTIONARY: dictionary.data})
+                with pa.ipc.new_file(str(self.path / f"{name}.texts"), schema) as file:
+                    made: deque[tuple[int, Future[tuple[pa.RecordBatch, pa.RecordBatch]]]] = deque()
+                    for rows in chain([first], islice(blocks, MOST_BLOCKS - 1), repeat(None, threads)):
+                        if rows is not None:
+                            made.append((len(rows), pool.submit(make_block, rows, dictionary)))
+                        if made and (rows is None or len(made) > threads):  # blocks are written in their order
+                            count, block = made.popleft()
+                            groups, grams = block.result()
+                            file.write_batch(groups)
+                            lists.append(grams)
+                            small += _is_small(count)
+                            done += count
+                            follow(done)
+                if last is not None:
+                    yield self._complete(*last)
+                last = name, small, pool.submit(joined, lists)
+            if last is not None:
+                yield self._complete(*last)
+
+    def _complete(self, name: str, small: int, lists: Future[pa.RecordBatch]) -> tuple[str, int]:
+        self._write_batch(f"{name}.lists", lists.result())
+        return name, small
 
     def _files(self) -> list[Path]:
         with suppress(OSError):
@@ -237,7 +253,7 @@ def _is_small(texts: int) -> bool:
 
 def _is_ours(name: str) -> bool:
     stem, _, kind = name.partition(".")
-    return kind in ("texts", "lists", "gone") and len(stem) == 32 and stem.isalnum()
+    return kind in ("texts", "lists", "gone", "rows") and len(stem) == 32 and stem.isalnum()
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:

@@ -9,7 +9,7 @@ thirds of all places but tell little, are not counted.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,15 +19,16 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers, decode, text_buffers, text_column
 from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
+from esdedup.lookup.gram_lists import MOST_TEXTS, Scores
 from esdedup.lookup.grams import Grams, grams_of, is_unspaced
-from esdedup.lookup.text_blocks import GROUP, Block, Scores, keys_of, texts_of
-from esdedup.lookup.text_blocks import Spans as Lists
+from esdedup.lookup.text_blocks import GROUP, keys_of, texts_of
+from esdedup.lookup.text_segment import Segment
 
 Similarities = npt.NDArray[np.float64]
 Spans = npt.NDArray[np.int64]
 
 _SPACE = 0x20
-_MOST_PLACES = 2**24
+_MOST_PLACES = 2**22
 _COUNTED = 15 / 16  # of the weight of all grams
 _LEAST = 100
 """So many of the best are returned, however little they share."""
@@ -169,15 +170,17 @@ NOTHING = Found(np.empty(0, np.uint64), pa.nulls(0, pa.large_string()))  # pa.ar
 class Lookup:
     """An open lookup. It may be used by several threads at once."""
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
-        self._blocks = blocks
-        self._size = sum(map(len, blocks))
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self._segments = segments
+        self._size = sum(map(len, segments))
+        self._blocks = [block for segment in segments for block in segment.blocks]
+        self._owners = [(segment, number) for segment in segments for number in range(len(segment.blocks))]
 
     def alike(self, grams: Grams, most: int, enough: float) -> Found:
         """Return the texts with at least `enough` (0 to 1) of the weight of the grams that are counted, and in any case
         the best few, but at most `most`: best first, then by hash.
         """
-        spans = [block.spans(grams) for block in self._blocks]
+        spans = [segment.lists.spans(grams) for segment in self._segments]
         held = sum((each.held for each in spans), np.zeros(len(grams), np.int64))
         rarest = np.argsort(held, kind="stable")[np.count_nonzero(held == 0) :]
         if not len(rarest):
@@ -188,23 +191,32 @@ class Lookup:
         counted[0] = True
         rarest, weights = rarest[counted], weights[counted]
         kept = _Kept(most, np.float32(enough * weights.sum()))
-        for number, (block, each) in enumerate(zip(self._blocks, spans, strict=True)):
-            scores = block.scores(Lists(*(column[rarest] for column in each)), weights)
-            kept.take(number, scores, block.hashes)
-        return self._texts(kept.blocks, kept.rows, kept.left_out())
+        first = 0
+        for segment, each in zip(self._segments, spans, strict=True):
+            count = len(segment.blocks)
+            for blocks in (range(1), range(1, count)) if first == 0 else (range(count),):  # the first says what is low
+                scored = segment.scored(each.of(rarest), weights, blocks, kept.least, kept.enough)
+                kept.take(first * MOST_TEXTS + scored.texts, scored.scores, scored.reached, self._hashes)
+            first += count
+        return Found(kept.hashes, self._texts(kept.texts), kept.left_out())
 
     def beginning(self, squeezed: str, most: int) -> Found:
         """Return the first `most` texts, in their order, whose search form without spaces begins like this."""
         low = squeezed.encode()
         begins, ends = self._first_not_before(low, low + b"\xff")
-        counts = np.minimum(ends - begins, most)
-        blocks = np.repeat(np.arange(len(counts)), counts)
-        rows = np.arange(counts.sum()) + np.repeat(begins - np.cumsum(counts) + counts, counts)
-        found = self._texts(blocks, rows, 0)
-        keys = keys_of(found.texts)
-        order = np.array(sorted(range(len(keys)), key=lambda at: (keys[at], found.hashes[at])), np.int64)[:most]
-        left_out = int((ends - begins).sum()) - len(order)
-        return Found(found.hashes[order], found.texts.take(pa.array(order)), left_out)
+        there = np.flatnonzero(ends > begins)
+        living = [self._living(block, int(begins[block]), int(ends[block])) for block in there.tolist()]
+        shown = [rows[:most] for rows in living]
+        found = np.concatenate([np.empty(0, np.int64), *shown])
+        hashes, texts = self._hashes(found), self._texts(found)
+        keys = keys_of(texts)
+        order = np.array(sorted(range(len(keys)), key=lambda at: (keys[at], hashes[at])), np.int64)[:most]
+        left_out = sum(map(len, living)) - len(order)
+        return Found(hashes[order], texts.take(pa.array(order)), left_out)
+
+    def _living(self, block: int, begin: int, end: int) -> Numbers:
+        segment, number = self._owners[block]
+        return block * MOST_TEXTS + segment.living(number, begin, end)
 
     def _first_not_before(self, *bounds: bytes) -> Numbers:
         """Return the first text of each block that does not come before each bound, shape (bounds, blocks).
@@ -218,53 +230,58 @@ class Lookup:
         block, bound = place % len(self._blocks), place // len(self._blocks)
         while (wide := np.flatnonzero(high - low > GROUP)).size:
             middle = (low + high)[wide] // 2
-            keys = keys_of(self._texts(block[wide], middle, 0).texts)
+            keys = keys_of(self._texts(block[wide] * MOST_TEXTS + middle))
             before = np.array([key < bounds[at] for key, at in zip(keys, bound[wide].tolist(), strict=True)])
             low[wide[before]], high[wide[~before]] = middle[before] + 1, middle[~before]
         ends = np.cumsum(high - low)
         every = np.repeat(place, high - low)
-        keys = keys_of(self._texts(block[every], np.arange(len(every)) + (high - ends)[every], 0).texts)
+        keys = keys_of(self._texts(block[every] * MOST_TEXTS + np.arange(len(every)) + (high - ends)[every]))
         spans = zip(bound.tolist(), (ends - high + low).tolist(), ends.tolist(), strict=True)
         firsts = [bisect_left(keys, bounds[at], *span) for at, *span in spans]
         return (high - ends + np.array(firsts, np.int64)).reshape(len(bounds), -1)
 
-    def _texts(self, blocks: Numbers, rows: Numbers, left_out: int) -> Found:
-        """Return texts, in the order given."""
-        hashes = np.empty(len(rows), np.uint64)
-        for number in np.unique(blocks).tolist():
-            at = blocks == number
-            hashes[at] = self._blocks[number].hashes[rows[at]]
-        return Found(hashes, texts_of(self._blocks, blocks, rows), left_out)
+    def _texts(self, texts: Numbers) -> pa.LargeStringArray:
+        return texts_of(self._blocks, texts // MOST_TEXTS, texts % MOST_TEXTS)
+
+    def _hashes(self, texts: Numbers) -> Hashes:
+        hashes = np.empty(len(texts), np.uint64)
+        blocks = texts // MOST_TEXTS
+        for block in np.unique(blocks).tolist():
+            own = blocks == block
+            hashes[own] = self._blocks[block].hashes[texts[own] % MOST_TEXTS]
+        return hashes
 
 
 class _Kept:
-    """The texts with the highest scores so far: those that reach enough, and in any case a few."""
+    """The texts with the highest scores so far, by number: those that have enough, and in any case a few."""
 
     def __init__(self, most: int, enough: np.float32) -> None:
-        self._most, self._enough = most, enough
+        self._most = most
+        self.enough = enough
+        self.least = np.float32(0)
+        """The lowest score of a text that would be kept."""
         self._reached = 0
-        self._scores, self._hashes = np.empty(0, np.float32), np.empty(0, np.uint64)
-        self.blocks, self.rows = np.empty(0, np.int64), np.empty(0, np.int64)
+        self.texts, self._scores, self.hashes = np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.uint64)
 
-    def take(self, number: int, scores: Scores, hashes: Hashes) -> None:
-        """Take the scores of the texts of a block."""
-        self._reached += int(np.count_nonzero(scores >= self._enough))
-        lowest = np.float32(0)
-        if len(self._scores) == self._most:
-            lowest = self._scores[-1]
-        elif len(self._scores) >= _LEAST:
-            lowest = min(self._enough, self._scores[-1])
-        better = np.flatnonzero((scores >= lowest) & (scores > 0))
-        if len(better) > self._most:
-            lowest = np.partition(scores[better], -self._most)[-self._most]
-            better = better[scores[better] >= lowest]
-        every, named = np.append(self._scores, scores[better]), np.append(self._hashes, hashes[better])
-        count = min(self._most, max(_LEAST, int(np.count_nonzero(every >= self._enough))))
-        order = np.lexsort((named.view(np.int64), -every))[:count]  # signed, as on a server
-        self._scores, self._hashes = every[order], named[order]
-        self.blocks = np.append(self.blocks, np.full(len(better), number))[order]
-        self.rows = np.append(self.rows, better)[order]
+    def take(self, texts: Numbers, scores: Scores, reached: int, hashes_of: Callable[[Numbers], Hashes]) -> None:
+        """Take texts whose scores are not below the least. So many of all texts have enough."""
+        self._reached += reached
+        if not len(texts):
+            return
+        if len(texts) > self._most:
+            texts, scores = (
+                column[scores >= np.partition(scores, -self._most)[-self._most]] for column in (texts, scores)
+            )
+        texts, scores = np.append(self.texts, texts), np.append(self._scores, scores)
+        hashes = np.append(self.hashes, hashes_of(texts[len(self.texts) :]))
+        count = min(self._most, max(_LEAST, int(np.count_nonzero(scores >= self.enough))))
+        order = np.lexsort((hashes.view(np.int64), -scores))[:count]  # signed, as on a server
+        self.texts, self._scores, self.hashes = texts[order], scores[order], hashes[order]
+        if len(order) == self._most:
+            self.least = self._scores[-1]
+        elif len(order) >= _LEAST:
+            self.least = min(self.enough, self._scores[-1])
 
     def left_out(self) -> int:
-        """How many texts reach enough, but are not among the best."""
-        return self._reached - int(np.count_nonzero(self._scores >= self._enough))
+        """How many texts have enough, but are not among the best."""
+        return self._reached - int(np.count_nonzero(self._scores >= self.enough))

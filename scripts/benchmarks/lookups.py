@@ -23,6 +23,7 @@ from esdedup.lookup.grams import grams_of
 from esdedup.lookup.lookup_folder import LookupFolder
 from esdedup.lookup.search import Lookup
 from esdedup.lookup.text_blocks import TEXTS
+from esdedup.lookup.text_rows import Rows
 from esdedup.text.search_form import search_form
 from scripts.benchmarks.bench import Bench
 from scripts.benchmarks.peer import Peer, PeerError
@@ -66,11 +67,12 @@ def _own(folder: Path, texts: list[str], originals: list[str], asked: dict[str, 
 
     place = LookupFolder(folder / "own.lookup")
     began = time.perf_counter()
-    place.update("one", all_of_them, lambda known: known[:0], THREADS, lambda _: None)
+    no_rows = Rows(0, 0, lambda low, high: iter(()))
+    place.update("one", all_of_them, lambda known: known[:0], no_rows, THREADS, lambda _: None)
     took = time.perf_counter() - began
-    blocks = place.blocks("one")
-    assert blocks is not None, "it was just made"
-    lookup = Lookup(blocks)
+    read = place.read("one")
+    assert read is not None, "it was just made"
+    lookup = Lookup(read.segments)
 
     def ask(text: str) -> str | None:
         found = lookup.alike(grams_of(search_form(text_column([text])))[0], 100, 1)

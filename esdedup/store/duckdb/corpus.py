@@ -34,20 +34,11 @@ if TYPE_CHECKING:
 class FileCorpus(Corpus):
     """Documents, sentences and tokens in the tables of a database."""
 
-    def __init__(
-        self,
-        db: Database,
-        ledger: FileLedger,
-        signing: Signing,
-        store: Path,
-        *,
-        read_only: bool,
-        copy: Path | None = None,
-    ) -> None:
+    def __init__(self, db: Database, ledger: FileLedger, signing: Signing, store: Path, *, read_only: bool) -> None:
         self.signing = signing
         self._db = db
         self._ledger = ledger
-        self._places = SentenceLookup(db, signing.unit, read_only=read_only, copy=copy)
+        self._places = SentenceLookup(db, signing.unit, lambda: self._lookup.rows(), read_only=read_only)
         self._store = store
 
     @cached_property

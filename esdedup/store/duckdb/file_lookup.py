@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,9 +20,11 @@ import pyarrow as pa
 from esdedup.columns.first_seen import FirstSeen
 from esdedup.errors import StoreError
 from esdedup.files import user_cache
+from esdedup.lookup.gram_lists import MOST_TEXTS
 from esdedup.lookup.lookup_folder import ENDING, LookupFolder
 from esdedup.lookup.search import NOTHING, Found, Lookup
-from esdedup.lookup.text_blocks import MOST_TEXTS, TEXTS, DamagedLookupError, keys_of
+from esdedup.lookup.text_blocks import TEXTS, DamagedLookupError, keys_of
+from esdedup.lookup.text_rows import Rows, TextRows
 from esdedup.store.duckdb.ledger import DamagedError
 from esdedup.store.duckdb.sentence_lookup import WITHIN, of_filters
 
@@ -57,6 +59,13 @@ def delete_lookup(store: Path) -> None:
         folder.delete()
 
 
+class _Opened(NamedTuple):
+    state: str
+    path: Path
+    lookup: Lookup
+    rows: TextRows
+
+
 class FileLookup:
     """The lookup of the store in the file `store`, which `db` has open."""
 
@@ -64,7 +73,7 @@ class FileLookup:
         self._db = db
         self._ledger = ledger
         self._folders = folders_of(store)
-        self._opened: tuple[str, Path, Lookup] | None = None
+        self._opened: _Opened | None = None
 
     def exists(self) -> bool:
         """See `Corpus.has_lookup`."""
@@ -78,7 +87,7 @@ class FileLookup:
         """See `Corpus.make_lookup`. Raise `StoreError` if it can be written nowhere."""
         for number, folder in enumerate(self._folders):
             try:
-                folder.update(self._ledger.state(), self._novel, self._gone, threads, follow)
+                folder.update(self._ledger.state(), self._novel, self._gone, self._rows(), threads, follow)
             except OSError as error:
                 if number == 0 and error.errno not in _FULL:
                     continue  # who may only read the store has a cache of their own
@@ -95,7 +104,7 @@ class FileLookup:
         return gone
 
     def _novel(self, known: Hashes) -> Iterator[pa.RecordBatch]:
-        rows, end = self._db.row("SELECT count(*), coalesce(max(rowid) + 1, 0) FROM sentences")
+        rows, end, _ = self._rows()
         seen = FirstSeen(rows + len(known))
         seen.note(known)
         for batch in self._db.stream("SELECT hash FROM sentences"):
@@ -115,22 +124,34 @@ class FileLookup:
             if kept.num_rows:
                 yield kept.drop_columns(["rowid"]).cast(TEXTS)
 
-    def _found(self) -> tuple[Path, Lookup] | None:
-        """Return the lookup, and its folder, if it is up to date."""
+    def _rows(self) -> Rows:
+        count, end = self._db.row("SELECT count(*), coalesce(max(rowid) + 1, 0) FROM sentences")
+        query = "SELECT hash, rowid AS row FROM sentences WHERE hash BETWEEN ? AND ?"
+        return Rows(count, end, lambda low, high: self._db.stream(query, [low, high]))
+
+    def _found(self) -> _Opened | None:
+        """Return the lookup if it is up to date."""
         state = self._ledger.state()
-        if self._opened is None or self._opened[0] != state:
-            blocks = ((folder.path, folder.blocks(state)) for folder in self._folders)
-            self._opened = next(((state, path, Lookup(some)) for path, some in blocks if some is not None), None)
-        return self._opened[1:] if self._opened is not None else None
+        if self._opened is None or self._opened.state != state:
+            there = ((folder.path, folder.read(state)) for folder in self._folders)
+            found = ((path, read) for path, read in there if read is not None)
+            self._opened = next((_Opened(state, path, Lookup(each.segments), each.rows) for path, each in found), None)
+        return self._opened
+
+    def rows(self) -> TextRows | None:
+        """Return the rows of texts, if the lookup is up to date."""
+        found = self._found()
+        return None if found is None else found.rows
 
     def _ask(self, ask: Callable[[Lookup], Found]) -> Found:
         found = self._found()
         assert found is not None, "who asks has made the lookup before"
-        path, lookup = found
         try:
-            return ask(lookup)
+            return ask(found.lookup)
         except DamagedLookupError as error:
-            raise StoreError(f"{path}: damaged; delete this folder, and the next question makes it again") from error
+            raise StoreError(
+                f"{found.path}: damaged; delete this folder, and the next question makes it again"
+            ) from error
 
     def alike(self, question: Question, most: int, enough: float) -> Found:
         """See `Corpus.alike`."""

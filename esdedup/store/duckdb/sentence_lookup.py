@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.columns.arrays import Numbers, run_starts, table_of_rows
+from esdedup.columns.arrays import run_starts, table_of_rows
 from esdedup.store.corpus import PLACES, Filters, SentenceQuery
 from esdedup.store.duckdb.ledger import DamagedError
 from esdedup.store.naming import NAMED
@@ -23,49 +22,9 @@ if TYPE_CHECKING:
     from esdedup.columns.arrays import Numbers
     from esdedup.columns.database import Database
     from esdedup.columns.hashing import Hashes
-
-MOST_HELD = 5_000_000
-
-
-class HeldSentences:
-    """All sentences in the order of their texts, those of one text in reading order. They take about 60 bytes each, and
-    three times as much while they are read.
-    """
-
-    def __init__(self, db: Database) -> None:
-        read = db.table(
-            "SELECT rowid AS row, document::BIGINT AS document, hash, position, revision, timestamp, language "
-            "FROM sentences"
-        ).combine_chunks()
-        if read["document"].null_count or read["hash"].null_count:
-            raise DamagedError("a sentence has no document or no hash")
-        order = np.lexsort((read["row"].to_numpy(), read["hash"].to_numpy()))
-        self.documents, self._hashes = (read[name].to_numpy()[order] for name in ("document", "hash"))
-        others = read.select(["position", "revision", "timestamp", "language"])
-        languages = others["language"].combine_chunks().dictionary_encode()
-        self._others = others.set_column(3, "language", languages).take(pa.array(order))
-
-    def spans(self, texts: Hashes) -> tuple[Numbers, Numbers]:
-        """Return where the sentences with each of these texts, given by hash, begin and end."""
-        return np.searchsorted(self._hashes, texts), np.searchsorted(self._hashes, texts, "right")
-
-    def numbered(self, places: Numbers) -> list[tuple[Any, ...]]:
-        """Return document, position, revision, timestamp, language and hash of sentences."""
-        columns = [column.to_pylist() for column in self._others.take(pa.array(places)).columns]
-        return list(zip(self.documents[places].tolist(), *columns, self._hashes[places].tolist(), strict=True))
-
-
-_OF_COPIES: WeakValueDictionary[Path, HeldSentences] = WeakValueDictionary()
-
-
-def held_of_copy(db: Database, copy: Path) -> HeldSentences:
-    """Return the sentences of a copy of a store, which all who have it open share."""
-    found = _OF_COPIES.get(copy)
-    return _OF_COPIES.setdefault(copy, HeldSentences(db)) if found is None else found
-
+    from esdedup.lookup.text_rows import TextRows
 
 _KEPT_NAMES = 20_000
-_FEW = 4
 
 MOST_LOOKED_AT = 10_000
 """So many sentences of a text are looked at to find those of a source, document or language."""
@@ -77,21 +36,28 @@ WHERE (? IS NULL OR s.language = ?) AND (? IS NULL OR n.source = ?) AND (? IS NU
 """SQL for sentences `s` that pass filters."""
 
 
+class _Sentence(NamedTuple):
+    document: int
+    position: int
+    text: str
+    revision: int | None
+    timestamp: str | None
+    language: str | None
+    hash: int
+
+
 class SentenceLookup:
     """Finds sentences by their texts and ids.
 
-    A read-only store cannot change. Its sentences are then held in memory, if there are not too many, and so are the
-    last names of documents: who types finds the same ones with each key. To read all sentences takes longer than a few
-    questions, so those of a store that is no `copy`, made to be asked often, are read only after these.
+    Those with a text are read by their rows, once the lookup is there, which has these. The last names of documents are
+    held in memory: who types finds the same ones with each key.
     """
 
-    def __init__(self, db: Database, unit: str, *, read_only: bool, copy: Path | None) -> None:
+    def __init__(self, db: Database, unit: str, rows: Callable[[], TextRows | None], *, read_only: bool) -> None:
         self._db = db
         self._unit = unit
-        self._may_hold = read_only
-        self._copy = copy
-        self._asked = 0
-        self._held: HeldSentences | None = None
+        self._rows = rows
+        self._may_hold = read_only  # or names may change
         self._names: dict[int, tuple[str, str, str | None]] = {}
 
     def of_texts(self, query: SentenceQuery) -> pa.Table:
@@ -113,16 +79,16 @@ class SentenceLookup:
     def places(self, hashes: Hashes, filters: Filters) -> pa.Table:
         """Return in how many sentences and documents texts stand, as `PLACES`."""
         asked = np.unique(hashes)
-        if not filters.chosen and (held := self._in_memory()) is not None:
-            begins, ends = held.spans(asked)
-            there = ends > begins
-            asked, begins, ends = asked[there], begins[there], ends[there]
-            documents = [len(np.unique(held.documents[low:high])) for low, high in zip(begins, ends, strict=True)]
-            return pa.table([pa.array(asked), pa.array(ends - begins), pa.array(documents, pa.int64())], PLACES)
+        where, values = "", [*of_filters(filters), asked.tolist()]
+        if (rows := self._rows()) is not None:
+            begins, ends = rows.spans(asked)
+            if (ends - begins).sum() <= MOST_LOOKED_AT:
+                where = "AND s.rowid IN (SELECT unnest(?::BIGINT[]))"
+                values.append(rows.between(begins, ends).tolist())
         return self._db.table(
             "SELECT hash, count(*) AS sentences, count(DISTINCT document) AS documents FROM sentences s "
-            f"{WITHIN} AND hash IN (SELECT unnest(?::UBIGINT[])) GROUP BY hash",
-            [*of_filters(filters), asked.tolist()],
+            f"{WITHIN} AND hash IN (SELECT unnest(?::UBIGINT[])) {where} GROUP BY hash",
+            values,
         ).cast(PLACES)
 
     def named(self, ids: Sequence[str]) -> pa.Table:
@@ -136,68 +102,74 @@ class SentenceLookup:
             f"""
             WITH asked AS (SELECT unnest(?::VARCHAR[]) AS id, unnest(?::INTEGER[]) AS position),
             meant AS (SELECT number, position FROM {NAMED} JOIN asked USING (id))
-            SELECT s.rowid AS row, s.document::BIGINT AS document FROM sentences s
+            SELECT s.rowid AS row FROM sentences s
             JOIN meant m ON m.number = s.document AND m.position = s.position
             """,
             [[document for document, _ in asked], [position for _, position in asked]],
-        )
-        return self._read(found["row"], found["document"], {})
+        )["row"]
+        return self._shown(self._read(found, {}).values())
 
     def _of_texts(self, hashes: Hashes, texts: Mapping[int, str], most: int | None) -> pa.Table:
-        """Return the sentences with these texts, in the order of the texts, at most so many of each."""
-        held = self._in_memory() if texts else None  # the texts themselves are not
-        if held is None:
-            found = self._db.arrays(
-                "SELECT s.rowid AS row, document::BIGINT AS document FROM sentences s "
-                "JOIN (SELECT unnest(?::UBIGINT[]) AS hash, unnest(?::INTEGER[]) AS turn) USING (hash) "
-                "QUALIFY row_number() OVER (PARTITION BY turn ORDER BY s.rowid) <= ? ORDER BY turn, row",
-                [hashes.tolist(), list(range(len(hashes))), sys.maxsize if most is None else most],
-            )
-            return self._read(found["row"], found["document"], texts)
-        begins, ends = held.spans(hashes)
-        if most is not None:
-            ends = np.minimum(ends, begins + most)
-        at = np.concatenate([np.empty(0, np.int64), *map(np.arange, begins, ends)]).astype(np.int64)
-        return self._shown(held.documents[at], held.numbered(at), texts)
+        """Return the sentences with the texts, in the order of the texts, at most so many of each."""
+        if (rows := self._rows()) is not None:
+            begins, ends = rows.spans(hashes)
+            shown = ends if most is None else np.minimum(ends, begins + most)
+            if (shown - begins).sum() <= MOST_LOOKED_AT:
+                found = self._chosen(hashes, rows.between(begins, shown), texts, most)
+                enough = [end == all_ or len(each) == most for each, end, all_ in zip(found, shown, ends, strict=True)]
+                if all(enough):  # else rows of other texts, whose hashes begin alike, took their places
+                    return self._shown(chain.from_iterable(found))
+        read = self._db.arrays(
+            "SELECT s.rowid AS row FROM sentences s "
+            "JOIN (SELECT unnest(?::UBIGINT[]) AS hash, unnest(?::INTEGER[]) AS turn) USING (hash) "
+            "QUALIFY row_number() OVER (PARTITION BY turn ORDER BY s.rowid) <= ? ORDER BY turn, row",
+            [hashes.tolist(), list(range(len(hashes))), sys.maxsize if most is None else most],
+        )
+        return self._shown(chain.from_iterable(self._chosen(hashes, read["row"], texts, most)))
 
-    def _in_memory(self) -> HeldSentences | None:
-        if not self._may_hold or self._held is not None:
-            return self._held
-        self._asked += 1
-        if self._copy is not None or self._asked > _FEW:
-            self._may_hold = self._db.count("SELECT count(*) FROM sentences") <= MOST_HELD
-            if self._may_hold:
-                self._held = HeldSentences(self._db) if self._copy is None else held_of_copy(self._db, self._copy)
-        return self._held
+    def _chosen(
+        self, hashes: Hashes, rows: Numbers, texts: Mapping[int, str], most: int | None
+    ) -> list[list[_Sentence]]:
+        """Return for each text those of the rows that have it, at most so many."""
+        read = self._read(rows, texts)
+        of_text: dict[int, list[_Sentence]] = {hash_: [] for hash_ in hashes.tolist()}
+        for row in dict.fromkeys(rows.tolist()):  # texts whose hashes begin alike have rows in common
+            if row in read and read[row].hash in of_text:
+                of_text[read[row].hash].append(read[row])
+        return [of_text[hash_][:most] for hash_ in hashes.tolist()]
 
-    def _read(self, rows: Numbers, documents: Numbers, texts: Mapping[int, str]) -> pa.Table:
-        """Return sentences by row number, in that order, with their names. `texts` are those that are known, by hash.
+    def _read(self, rows: Numbers, texts: Mapping[int, str]) -> dict[int, _Sentence]:
+        """Return sentences by row number. `texts` are those that are known, by hash.
 
         Sentences and names are looked up by number, one after the other: a join would read all texts, or all names. To
         read the text of a row takes longer than all else of it.
         """
         read = self._db.rows(
-            f"SELECT rowid, hash, {'NULL' if texts else 'text'}, document, position, revision, timestamp, language "
+            f"SELECT rowid, document, position, {'NULL' if texts else 'text'}, revision, timestamp, language, hash "
             "FROM sentences WHERE rowid IN (SELECT unnest(?::BIGINT[]))",
             [rows.tolist()],
         )
-        texts = texts or {hash_: text for _, hash_, text, *_ in read}
-        found = {row: (*others, hash_) for row, hash_, _, *others in read}
-        return self._shown(documents, [found[row] for row in rows.tolist()], texts)
+        found = {row: _Sentence(*values) for row, *values in read}
+        return {
+            row: each._replace(text=texts[each.hash]) if each.hash in texts else each for row, each in found.items()
+        }
 
-    def _shown(self, documents: Numbers, sentences: Iterable[tuple[Any, ...]], texts: Mapping[int, str]) -> pa.Table:
-        """Return sentences (document, position, revision, timestamp, language and hash) with their names and texts."""
-        names = self._named_documents(documents)
-        found = []
-        for document, position, *when, hash_ in sentences:
+    def _shown(self, sentences: Iterable[_Sentence]) -> pa.Table:
+        """Return sentences with the names of their documents."""
+        shown = list(sentences)
+        names = self._named_documents({sentence.document for sentence in shown})
+        rows = []
+        for document, position, *others in shown:
+            if document not in names:
+                raise DamagedError("a sentence has a document that is not there")
             source, name, title = names[document]
             identity = name if self._unit == "record" else f"{name}:{position}"
-            found.append((identity, source, name, title, position, texts[hash_], *when, hash_))
-        return table_of_rows(found, SENTENCES)
+            rows.append((identity, source, name, title, position, *others))
+        return table_of_rows(rows, SENTENCES)
 
-    def _named_documents(self, documents: Numbers) -> dict[int, tuple[str, str, str | None]]:
+    def _named_documents(self, asked: set[int]) -> dict[int, tuple[str, str, str | None]]:
         """Return source, id and title of each document, as `NAMED` does."""
-        asked, known = set(documents.tolist()), self._names
+        known = self._names
         names = {number: known[number] for number in asked.intersection(known)}
         if missing := list(asked.difference(names)):
             read = {
@@ -208,7 +180,7 @@ class SentenceLookup:
                     [missing],
                 )
             }
-            if self._held is not None:
+            if self._may_hold:
                 if len(self._names) + len(read) > _KEPT_NAMES:
                     self._names = {}
                 self._names.update(list(read.items())[:_KEPT_NAMES])

@@ -72,10 +72,8 @@ class FileStore(Store):
             self.signing = files.stored_signing(ledger, path)
             check_same(str(path), self.signing, freeze(self.signing, frozen or {}))
             self.ledger: Ledger = ledger
-            self.corpus: Corpus = FileCorpus(
-                self._db, ledger, self.signing, lookup_of or path,
-                read_only=read_only, copy=None if lookup_of is None else path,
-            )  # fmt: skip
+            store = lookup_of or path
+            self.corpus: Corpus = FileCorpus(self._db, ledger, self.signing, store, read_only=read_only)
         except BaseException as error:
             self.close()
             if isinstance(error, Exception) and files.is_circumstance(error):

@@ -18,8 +18,12 @@ from esdedup.lookup.grams import grams_of
 from esdedup.lookup.lookup_folder import LookupFolder
 from esdedup.lookup.search import Found, Lookup
 from esdedup.lookup.text_blocks import TEXTS
+from esdedup.lookup.text_rows import Rows
 
 ALIKE = [f"the same beginning number {number}" for number in range(100, 140)]
+
+
+NO_ROWS = Rows(0, 0, lambda low, high: iter(()))
 
 
 def hashes_of(texts: Sequence[str]) -> Hashes:
@@ -35,10 +39,10 @@ def updated(folder: LookupFolder, texts: Sequence[str], state: str) -> Lookup:
         column = text_column([text for text, is_new in zip(texts, new, strict=True) if is_new])
         yield pa.record_batch([pa.array(there[new]), column], schema=TEXTS)
 
-    folder.update(state, novel, lambda known: known[~np.isin(known, there)], 1, lambda _: None)
-    blocks = folder.blocks(state)
-    assert blocks is not None
-    return Lookup(blocks)
+    folder.update(state, novel, lambda known: known[~np.isin(known, there)], NO_ROWS, 1, lambda _: None)
+    read = folder.read(state)
+    assert read is not None
+    return Lookup(read.segments)
 
 
 def begin_so(lookup: Lookup, most: int) -> list[str]:
@@ -70,10 +74,10 @@ def test_what_is_gone_is_left_out_when_segments_are_joined(tmp_path: Path) -> No
         updated(folder, ALIKE[: number + 1], str(number))
     lookup = updated(folder, ALIKE[2:18], "joined")
     assert begin_so(lookup, 100) == ALIKE[2:18]
-    assert sorted(file.suffix for file in folder.path.iterdir()) == ["", ".json", ".lists", ".texts"]
-    blocks = folder.blocks("joined")
-    assert blocks is not None
-    assert sum(map(len, blocks)) == 16
+    assert sorted(file.suffix for file in folder.path.iterdir()) == ["", ".json", ".lists", ".rows", ".texts"]
+    read = folder.read("joined")
+    assert read is not None
+    assert sum(map(len, read.segments)) == 16
 
 
 @pytest.mark.parametrize("damage", ["cut", "noise", "nothing", "lists"])
@@ -87,7 +91,7 @@ def test_a_damaged_list_of_what_is_gone(tmp_path: Path, damage: str) -> None:
     else:
         whole = gone.read_bytes()
         gone.write_bytes({"cut": whole[: len(whole) // 2], "noise": b"?" * 500, "lists": lists.read_bytes()}[damage])
-    assert folder.blocks("two") is None
+    assert folder.read("two") is None
     assert begin_so(updated(folder, ALIKE[5:], "two"), 1) == ALIKE[5:6]
 
 
@@ -105,14 +109,18 @@ def test_texts_that_cannot_be_unpacked_are_written_again_when_segments_are_joine
 
 
 @settings(max_examples=25, deadline=None)
-@given(states=st.lists(st.sets(st.integers(0, 39)), min_size=1, max_size=25))
-def test_it_is_as_if_it_had_just_been_made(tmp_path_factory: pytest.TempPathFactory, states: list[set[int]]) -> None:
+@given(states=st.lists(st.sets(st.integers(0, 39)), min_size=1, max_size=25), block=st.sampled_from([4, 2**16]))
+def test_it_is_as_if_it_had_just_been_made(
+    tmp_path_factory: pytest.TempPathFactory, states: list[set[int]], block: int
+) -> None:
     folder = LookupFolder(tmp_path_factory.mktemp("lookup"))
-    for number, state in enumerate(states):
-        texts = [ALIKE[at] for at in sorted(state)]
-        lookup = updated(folder, texts, str(number))
-        assert begin_so(lookup, 7) == texts[:7]
-        assert len(alike(lookup, "beginning", 50).texts) == len(texts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_blocks, "MOST_TEXTS", block)
+        for number, state in enumerate(states):
+            texts = [ALIKE[at] for at in sorted(state)]
+            lookup = updated(folder, texts, str(number))
+            assert begin_so(lookup, 7) == texts[:7]
+            assert sorted(alike(lookup, "beginning", 50).texts.to_pylist()) == texts
 
 
 @pytest.mark.parametrize("damage", ["", "partial.json", "segment"])
@@ -121,7 +129,7 @@ def test_a_killed_update_goes_on_after_the_last_segment(
 ) -> None:
     monkeypatch.setattr(text_blocks, "MOST_TEXTS", 4)
     monkeypatch.setattr(lookup_folder, "MOST_TEXTS", 4)
-    monkeypatch.setattr(lookup_folder, "_SEGMENT", 2)
+    monkeypatch.setattr(lookup_folder, "MOST_BLOCKS", 2)
     folder = LookupFolder(tmp_path / "l")
     updated(folder, ALIKE[:5], "one")
     there = hashes_of(ALIKE)
@@ -139,19 +147,19 @@ def test_a_killed_update_goes_on_after_the_last_segment(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        folder.update("two", novel, lambda known: known[:0], 1, follow)
-    assert folder.blocks("one") is not None  # who has the store as it was goes on asking
+        folder.update("two", novel, lambda known: known[:0], NO_ROWS, 1, follow)
+    assert folder.read("one") is not None  # who has the store as it was goes on asking
     if damage == "partial.json":
         (folder.path / damage).write_text('["../x", 7]', "utf-8")
     if damage == "segment":
         for file in folder.path.glob("*.lists"):
             file.write_bytes(file.read_bytes()[:-40])
-    folder.update("two", novel, lambda known: known[:0], 1, lambda _: None)
+    folder.update("two", novel, lambda known: known[:0], NO_ROWS, 1, lambda _: None)
     assert asked[0] == 5
-    assert asked[1] == {"": 21, "partial.json": 5, "segment": 0}[damage]
-    blocks = folder.blocks("two")
-    assert blocks is not None
-    assert begin_so(Lookup(blocks), 100) == ALIKE
+    assert asked[1] == {"": 13, "partial.json": 5, "segment": 0}[damage]
+    read = folder.read("two")
+    assert read is not None
+    assert begin_so(Lookup(read.segments), 100) == ALIKE
     assert not (folder.path / "partial.json").exists()
 
 
@@ -160,7 +168,7 @@ def test_no_text_is_there_twice_after_a_killed_update_that_began_anew(
 ) -> None:
     monkeypatch.setattr(text_blocks, "MOST_TEXTS", 4)
     monkeypatch.setattr(lookup_folder, "MOST_TEXTS", 4)
-    monkeypatch.setattr(lookup_folder, "_SEGMENT", 2)
+    monkeypatch.setattr(lookup_folder, "MOST_BLOCKS", 2)
     folder = LookupFolder(tmp_path / "l")
     updated(folder, ALIKE[:24], "one")
     rest = ALIKE[10:]  # so much is gone that it is made anew
@@ -175,7 +183,7 @@ def test_no_text_is_there_twice_after_a_killed_update_that_began_anew(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        folder.update("two", novel, lambda known: known[~np.isin(known, there)], 1, follow)
+        folder.update("two", novel, lambda known: known[~np.isin(known, there)], NO_ROWS, 1, follow)
     assert (folder.path / "partial.json").exists()
     lookup = updated(folder, rest, "two")
     assert begin_so(lookup, 100) == rest

@@ -1,16 +1,14 @@
-"""Blocks of a lookup: lists say which texts have a gram."""
+"""Blocks of a lookup: each text is there, in its order, and what contradicts itself is no block."""
 
 from __future__ import annotations
 
 import random
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from esdedup.columns.arrays import text_column
-from esdedup.lookup.grams import grams_of
 from esdedup.lookup.text_blocks import (
     GROUP,
     MOST_BYTES,
@@ -18,13 +16,12 @@ from esdedup.lookup.text_blocks import (
     TEXTS,
     Block,
     DamagedLookupError,
+    Dictionary,
     in_blocks,
     keys_of,
     make_block,
     texts_of,
-    without,
 )
-from esdedup.text.search_form import search_form
 from tests.support.corpus import sentence
 
 
@@ -38,7 +35,15 @@ def texts() -> list[str]:
 @pytest.fixture(scope="module")
 def block(texts: list[str]) -> Block:
     [rows] = in_blocks([of(texts)])
-    return Block(*make_block(rows))
+    return block_of(rows)
+
+
+def block_of(rows: pa.RecordBatch) -> Block:
+    dictionary = Dictionary.of(rows)
+    return Block(make_block(rows, dictionary)[0], dictionary)
+
+
+EMPTY = Dictionary(b"")
 
 
 def key_of(text: str) -> bytes:
@@ -57,21 +62,6 @@ def test_each_text_is_there_in_the_order_of_its_form(texts: list[str], block: Bl
     assert [texts[number] for number in block.hashes.tolist()] == held
 
 
-def test_scores_are_sums_of_weights(texts: list[str], block: Block) -> None:
-    grams, bounds = grams_of(search_form(block.texts(np.arange(len(block)))))
-    has = [set(grams[low:high].tolist()) for low, high in pairwise(bounds)]
-    asked, _ = grams_of(search_form(text_column([f"the common words {texts[1]} {texts[5]} xqzj"])))
-    spans = block.spans(asked)
-    expected = np.array([sum(gram in some for some in has) for gram in asked.tolist()])
-    assert spans.held.tolist() == expected.tolist()
-    assert expected.min() == 0
-    assert expected.max() > len(texts) / 2
-    weights = np.random.default_rng(2).random(len(asked)).astype(np.float32)
-    scores = block.scores(spans, weights)
-    sums = [sum(weight for gram, weight in zip(asked.tolist(), weights, strict=True) if gram in some) for some in has]
-    np.testing.assert_allclose(scores, sums, rtol=1e-5)
-
-
 def test_blocks_are_cut_by_texts_and_bytes() -> None:
     many = [str(number) for number in range(MOST_TEXTS + 10)]
     assert [len(each) for each in in_blocks([of(many)])] == [MOST_TEXTS, 10]
@@ -81,68 +71,59 @@ def test_blocks_are_cut_by_texts_and_bytes() -> None:
 
 
 def test_what_contradicts_itself_is_no_block() -> None:
-    groups, lists = make_block(of([f"text {number}" for number in range(GROUP + 1)]))
+    groups, _ = make_block(of([f"text {number}" for number in range(GROUP + 1)]), EMPTY)
 
     def changed(batch: pa.RecordBatch, name: str, column: pa.Array) -> pa.RecordBatch:
         return batch.set_column(batch.schema.get_field_index(name), batch.schema.field(name), column)
 
     with pytest.raises(ValueError, match="none where one must be"):
-        Block(changed(groups, "packed", pa.array([b"one", b"two", None], pa.large_binary())), lists)
+        Block(changed(groups, "packed", pa.array([b"one", None], pa.large_binary())), EMPTY)
     with pytest.raises(ValueError, match="none where one must be"):
-        Block(changed(groups, "hashes", pa.array([[1, None], [3], []], pa.list_(pa.uint64()))), lists)
+        Block(changed(groups, "hashes", pa.array([[1, None], [3]], pa.list_(pa.uint64()))), EMPTY)
     with pytest.raises(ValueError, match="too many texts, or sizes, or groups"):
-        Block(groups.slice(0, 1), lists)
-    block = Block(changed(groups, "sizes", pa.array([[2**32 - 1] * GROUP, [1], []], pa.list_(pa.uint32()))), lists)
+        Block(pa.concat_batches([groups, groups]), EMPTY)
+    block = Block(changed(groups, "sizes", pa.array([[2**32 - 1] * GROUP, [1]], pa.list_(pa.uint32()))), EMPTY)
     with pytest.raises(DamagedLookupError, match="sizes that cannot be"):
         block.texts(np.array([1]))
-    for inner in (9_000, -9_000):
-        offsets = pa.py_buffer(np.array([0, inner, 1], np.int64).tobytes())  # Arrow itself looks at the last one only
-        wrong = pa.Array.from_buffers(pa.large_binary(), 2, [None, offsets, pa.py_buffer(b"1")])
-        block = Block(groups, changed(lists.slice(0, 2), "steps", wrong))
-        spans = block.spans(lists["gram"].to_numpy()[:2])
-        assert {*spans.begins.tolist(), *spans.ends.tolist()} <= {0, 1}
-        assert block.scores(spans, np.ones(2, np.float32)).max() <= 2
 
 
 @pytest.mark.parametrize("packed", [b"no compressed texts", b""])
 def test_texts_that_cannot_be_unpacked(packed: bytes) -> None:
-    groups, lists = make_block(of(["many words, " * 20, "many words, and others, " * 20]))
-    sizes = groups.set_column(2, groups.schema.field(2), pa.array([[400, 600], []], pa.list_(pa.uint32())))
-    damaged = sizes.set_column(3, groups.schema.field(3), pa.array([packed * 2, b""], pa.large_binary()))
-    if not packed:
-        with pytest.raises(DamagedLookupError, match="sizes that cannot be"):
-            Block(damaged, lists).texts(np.array([1]))
-    else:
-        with pytest.raises(DamagedLookupError):
-            Block(damaged, lists).texts(np.array([1]))
+    groups, _ = make_block(of(["many words, " * 20, "many words, and others, " * 20]), EMPTY)
+    sizes = groups.set_column(2, groups.schema.field(2), pa.array([[400, 600]], pa.list_(pa.uint32())))
+    damaged = sizes.set_column(3, groups.schema.field(3), pa.array([packed * 2], pa.large_binary()))
+    with pytest.raises(DamagedLookupError, match=None if packed else "sizes that cannot be"):
+        Block(damaged, EMPTY).texts(np.array([1]))
     with pytest.raises(DamagedLookupError):  # the texts are longer than is said
-        Block(sizes, lists).texts(np.array([0]))
+        Block(sizes, EMPTY).texts(np.array([0]))
 
 
 def test_groups_share_a_dictionary_once_there_is_enough_to_train_it_on() -> None:
     source = random.Random(3)
     for count, trained in ((1_000, False), (20_000, True)):
         texts = [sentence(source, 8) for _ in range(count)]
-        groups, lists = make_block(of(texts))
-        assert bool(groups["packed"][-1].as_py()) == trained
+        dictionary = Dictionary.of(of(texts))
+        assert bool(dictionary.data) == trained
+        groups, _ = make_block(of(texts), dictionary)
         asked = np.array([count - 1, 3, count // 2])
-        assert Block(groups, lists).texts(asked).to_pylist() == [sorted(texts, key=key_of)[at] for at in asked]
+        read = Block(groups, Dictionary(dictionary.data)).texts(asked).to_pylist()
+        assert read == [sorted(texts, key=key_of)[at] for at in asked]
 
 
 def test_a_dictionary_that_is_not_the_one_that_was_used() -> None:
     source = random.Random(3)
-    groups, lists = make_block(of([sentence(source, 8) for _ in range(20_000)]))
+    texts = of([sentence(source, 8) for _ in range(20_000)])
+    dictionary = Dictionary.of(texts)
+    groups, _ = make_block(texts, dictionary)
     magic = bytes.fromhex("37a430ec")  # of dictionaries
-    for wrong in (b"", b"no dictionary", magic + bytes(100), groups["packed"][-1].as_py()[:-9_000]):
-        packed = pa.array([*groups["packed"].to_pylist()[:-1], wrong], pa.large_binary())
-        damaged = groups.set_column(3, groups.schema.field(3), packed)
+    for wrong in (b"", b"no dictionary", magic + bytes(100), dictionary.data[:-9_000]):
         with pytest.raises(DamagedLookupError):
-            Block(damaged, lists).texts(np.arange(20_000))
+            Block(groups, Dictionary(wrong)).texts(np.arange(20_000))
 
 
 def test_texts_that_would_be_too_small_are_not_compressed() -> None:
     texts = ["x" * 100_000, "y" * 100_000, *(f"a text of its own {number}" for number in range(100)), ""]
-    block = Block(*make_block(of(texts)))
+    block = block_of(of(texts))
     assert sorted(block.texts(np.arange(len(texts))).to_pylist()) == sorted(texts)
     assert block.texts(np.array([102, 0, 50, 0])).to_pylist() == ["y" * 100_000, "", "a text of its own 53", ""]
     assert block.texts(np.array([], np.int64)).to_pylist() == []
@@ -153,10 +134,9 @@ def test_texts_of_several_blocks() -> None:
     texts = [f"{sentence(source, 5)} {number}" for number in range(100)]
     rows = pa.record_batch([pa.array(range(100), pa.uint64()), text_column(texts)], schema=TEXTS)
     cut = [rows.slice(begin, size) for begin, size in ((0, 30), (30, 1), (31, 60), (91, 9))]
-    blocks = without([Block(*make_block(one)) for one in cut], np.array([2, 3, 40, 90], np.uint64))
-    assert sum(map(len, blocks)) == 96
+    blocks = list(map(block_of, cut))
     places = [(number, row) for number, block in enumerate(blocks) for row in range(len(block))]
-    for count in (96, 7, 0):
+    for count in (100, 7, 0):
         asked = source.sample(places, count)
         numbers, at = np.array(asked, np.int64).reshape(-1, 2).T
         own = [int(blocks[number].hashes[row]) for number, row in asked]
