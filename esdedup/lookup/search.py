@@ -8,8 +8,10 @@ thirds of all places but tell little, are not counted.
 
 from __future__ import annotations
 
+import threading
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +25,7 @@ from esdedup.lookup.gram_lists import MOST_TEXTS, Scores
 from esdedup.lookup.grams import Grams, grams_of, is_unspaced
 from esdedup.lookup.text_blocks import GROUP, keys_of, texts_of
 from esdedup.lookup.text_segment import Segment
+from esdedup.resources import available_cores
 
 Similarities = npt.NDArray[np.float64]
 Spans = npt.NDArray[np.int64]
@@ -32,6 +35,8 @@ _MOST_PLACES = 2**22
 _COUNTED = 15 / 16  # of the weight of all grams
 _LEAST = 100
 """So many of the best are returned, however little they share."""
+_SEGMENTS_OF_A_THREAD = 4
+"""With fewer, one thread is as fast as two."""
 _MOST_WORDS = 300
 """The order of so many words counts. What follows them does not, because comparing takes the product of the lengths."""
 
@@ -191,13 +196,27 @@ class Lookup:
         counted[0] = True
         rarest, weights = rarest[counted], weights[counted]
         kept = _Kept(most, np.float32(enough * weights.sum()))
-        first = 0
-        for segment, each in zip(self._segments, spans, strict=True):
-            count = len(segment.blocks)
-            for blocks in (range(1), range(1, count)) if first == 0 else (range(count),):  # the first says what is low
-                scored = segment.scored(each.of(rarest), weights, blocks, kept.least, kept.enough)
-                kept.take(first * MOST_TEXTS + scored.texts, scored.scores, scored.reached, self._hashes)
-            first += count
+        lock = threading.Lock()
+
+        def take(number: int, blocks: range) -> None:
+            asked = spans[number].of(rarest)
+            scored = self._segments[number].scored(asked, weights, blocks, kept.least, kept.enough)
+            with lock:
+                kept.take(begins[number] + scored.texts, scored.scores, scored.reached, self._hashes)
+
+        sizes = [len(segment.blocks) for segment in self._segments]
+        begins = MOST_TEXTS * np.cumsum([0, *sizes])
+        take(0, range(1))  # which says what is low
+        take(0, range(1, sizes[0]))
+        threads = min(available_cores(), 1 + len(sizes) // _SEGMENTS_OF_A_THREAD)
+        parts = [range(1 + thread, len(sizes), threads) for thread in range(threads)]
+
+        def take_all(numbers: range) -> None:
+            for number in numbers:
+                take(number, range(sizes[number]))
+
+        with ThreadPoolExecutor(threads) as pool:
+            list(pool.map(take_all, parts))
         return Found(kept.hashes, self._texts(kept.texts), kept.left_out())
 
     def beginning(self, squeezed: str, most: int) -> Found:
@@ -264,7 +283,7 @@ class _Kept:
         self.texts, self._scores, self.hashes = np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.uint64)
 
     def take(self, texts: Numbers, scores: Scores, reached: int, hashes_of: Callable[[Numbers], Hashes]) -> None:
-        """Take texts whose scores are not below the least. So many of all texts have enough."""
+        """Take texts, with those whose scores are not below the least. So many of all texts have enough."""
         self._reached += reached
         if not len(texts):
             return

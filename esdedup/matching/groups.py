@@ -7,7 +7,7 @@ hashes, and so are the members of a group. So nothing after this depends on the 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -103,6 +103,49 @@ def _runs(tokens: Tokens, keys: Hashes) -> tuple[Numbers, Numbers]:
                 first = other
         begin = at
     return ends[:runs], members[:held]
+
+
+POSTING = np.dtype([("token", np.int64), ("row", np.uint32)])
+"""A token, and the row that has it, as they are written to disk."""
+
+
+@compiled
+def parted(
+    tokens: Tokens, ends: Numbers, rows: Numbers, chosen: Flags, out: npt.NDArray[Any], parts: int
+) -> tuple[npt.NDArray[Any], Numbers]:
+    """Write to `out` the tokens of those rows that are chosen, as `POSTING`, by range of tokens.
+
+    Args:
+        tokens: Of all rows; what is below 0 is none.
+        ends: Where those of each row begin and end, shape (rows + 1,).
+        rows: The numbers of the rows.
+        chosen: By number, which rows are chosen.
+        out: Room for as many.
+        parts: How many ranges of tokens, a power of two.
+
+    Returns:
+        What was written, and where each part of it begins and ends.
+    """
+    shift = TOKEN_BITS
+    while parts >> (TOKEN_BITS - shift) > 1:
+        shift -= 1
+    bounds = np.zeros(parts + 1, np.int64)
+    for at in range(len(rows)):
+        if chosen[rows[at]]:
+            for place in range(ends[at], ends[at + 1]):
+                if tokens[place] >= 0:
+                    bounds[(tokens[place] >> shift) + 1] += 1
+    bounds = np.cumsum(bounds)
+    free = bounds.copy()
+    for at in range(len(rows)):
+        if chosen[rows[at]]:
+            for place in range(ends[at], ends[at + 1]):
+                if tokens[place] >= 0:
+                    part = tokens[place] >> shift
+                    out[free[part]]["token"] = tokens[place]
+                    out[free[part]]["row"] = rows[at]
+                    free[part] += 1
+    return out[: bounds[parts]], bounds
 
 
 class Runs(NamedTuple):

@@ -45,7 +45,7 @@ class LocalEngine(LocalTexts):
         """In memory, as many tokens at once as fit."""
         self.collapse()
         every = self.sentences.stale is None
-        tokens = self.stage("hold", lambda: hold_postings(self.db, self.sentences.tokens, self.budget, every=every))
+        tokens = self.stage("hold", lambda: hold_postings(self.db, self.budget, every=every))
         hot = self.db.rows(
             "SELECT token, count(*) AS texts FROM held GROUP BY token HAVING texts > ? ORDER BY texts DESC, token",
             [hot_limit],

@@ -8,12 +8,15 @@ themselves only if those are similar.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterator
+from contextlib import ExitStack
+from tempfile import TemporaryFile
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.cuts import Cutter, roots, unite_runs, whole_groups
@@ -21,8 +24,7 @@ from esdedup.columns.database import Database
 from esdedup.engines.cluster_tables import create_pairs
 from esdedup.engines.local.local_texts import LocalTexts
 from esdedup.matching.engine import GroupComparison, MatchContext
-from esdedup.matching.groups import NO_TOKEN, runs
-from esdedup.matching.signers.minhash_kernels import TOKEN_BITS
+from esdedup.matching.groups import NO_TOKEN, POSTING, parted, runs
 from esdedup.matching.signers.text_signer import SET_BYTES
 
 _ROW_BYTES = 64  # of a text's row beside its characters and tokens
@@ -32,35 +34,23 @@ _COPIES = 2
 _SORTS = 2
 """Copies of a block's rows that are held while they are joined and sorted."""
 
+_SORTING_BYTES = 48  # of one posting while it is sorted: as it was read, its token, key twice, member and end
 _GROUPING_BYTES = 40  # token, number, order and member of one posting while it is grouped in memory
-
-_TOKENS = 1 << TOKEN_BITS
 
 _Compared: TypeAlias = Iterator[tuple[pa.Table, int]]
 
 
-def hold_postings(db: Database, columns: int, budget: int, *, every: bool) -> int:
+def hold_postings(db: Database, budget: int, *, every: bool) -> int:
     """Fill the table `held` with the postings (token, number) of every token that two or more texts have, one of them
     stale, as is `every` text perhaps. Return the number of these tokens.
 
-    The rows of `signatures` are read as they come, as many columns of tokens at once as fit in memory. A column that
-    does not fit is read in parts: its tokens are hash values, so ranges of them have about as many rows.
+    The rows of `signatures` are read once, as they come.
     """
     is_first = np.zeros(db.count("SELECT count(*) FROM signatures"), np.bool_)
     for batch in db.batches("SELECT first FROM texts"):
         is_first[batch["first"].to_numpy()] = True
     db.execute("CREATE OR REPLACE TABLE shared (token BIGINT, row BIGINT)")
-    columns = min(columns, db.count("SELECT max(len(tokens)) FROM signatures"))  # the others are empty
-    at_once = max(1, budget // (_GROUPING_BYTES * max(1, len(is_first))))
-    parts = 1 + _GROUPING_BYTES * len(is_first) // budget
-    found = 0
-    for first in range(0, columns, at_once):
-        last = min(first + at_once, columns)
-        asked = ", ".join(f"coalesce(tokens[{column + 1}], {NO_TOKEN}) AS c{column}" for column in range(first, last))
-        for begin, end in pairwise(_TOKENS * part // parts for part in range(parts + 1)):
-            part = "" if parts == 1 else f"WHERE c{first} >= {begin} AND c{first} < {end}"
-            query = f"SELECT rowid, {asked} FROM signatures {part}"
-            found += _share(db, *_postings(db.batches(query), is_first))
+    found = sum(_share(db, *postings) for postings in _postings(db, is_first, budget))
     db.execute("CREATE OR REPLACE TABLE held AS SELECT s.token, t.number FROM shared s JOIN texts t ON t.first = s.row")
     db.execute("DROP TABLE shared")
     if not every:
@@ -73,24 +63,38 @@ def hold_postings(db: Database, columns: int, budget: int, *, every: bool) -> in
     return found
 
 
-def _postings(batches: Iterable[pa.RecordBatch], is_first: Flags) -> tuple[Numbers, Numbers]:
-    """Return the tokens in batches of a row number and columns of tokens, and the row of each. Only the first row of a
-    text counts.
+def _postings(db: Database, is_first: Flags, budget: int) -> Iterator[tuple[Numbers, npt.NDArray[np.uint32]]]:
+    """Yield all tokens, and the row of each, with all postings of a token together. Only the first row of a text
+    counts.
+
+    If they do not fit in memory, they are parted on disk first: tokens are hash values, so ranges of them have about as
+    many.
     """
-    tokens, rows = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
-    for batch in batches:
-        row, *columns = (column.to_numpy() for column in batch.columns)
-        kept = is_first[row]
-        tokens += [column[kept] for column in columns]
-        rows += [row[kept]] * len(columns)
-    return np.concatenate(tokens), np.concatenate(rows)
+    count = db.count("SELECT sum(len(tokens)) FROM signatures")
+    parts = 1 << (_SORTING_BYTES * count // budget).bit_length()
+    if db.spill is not None:
+        db.spill.mkdir(exist_ok=True)
+    with ExitStack() as stack:
+        files = [stack.enter_context(TemporaryFile(dir=db.spill)) for _ in range(parts)]
+        for batch in db.batches("SELECT rowid, tokens FROM signatures"):
+            lists = batch["tokens"]
+            flat, ends = pc.fill_null(lists.values, NO_TOKEN).to_numpy(), lists.offsets.to_numpy()
+            rows = batch["rowid"].to_numpy()
+            postings, bounds = parted(flat, ends, rows, is_first, np.empty(len(flat), POSTING), parts)
+            for file, begin, end in zip(files, bounds[:-1], bounds[1:], strict=True):
+                postings[begin:end].tofile(file)
+        for file in files:
+            file.seek(0)
+            read = np.fromfile(file, POSTING)
+            file.truncate(0)
+            yield read["token"].copy(), read["row"]
 
 
-def _share(db: Database, tokens: Numbers, rows: Numbers) -> int:
+def _share(db: Database, tokens: Numbers, rows: npt.NDArray[np.uint32]) -> int:
     """Add the postings of tokens that two or more rows have to `shared`. Return the number of these tokens."""
     ends, members = runs(tokens)
     if len(ends):
-        db.insert("shared", pa.table({"token": tokens[members], "row": rows[members]}))
+        db.insert("shared", pa.table({"token": tokens[members], "row": rows[members].astype(np.int64)}))
     return len(ends)
 
 
