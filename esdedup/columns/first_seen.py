@@ -31,6 +31,7 @@ class FirstSeen:
 
     def settle(self, known: Hashes) -> None:
         """End the first pass. What is `known`, and has been noted too, does not come for the first time."""
+        self._noted.append(known[_marked(self._marked, self._width, known)])
         self._twice = np.unique(np.concatenate(self._noted))
         self._taken = np.zeros(len(self._twice), np.bool_)
         self._marked[:] = 0
@@ -40,6 +41,26 @@ class FirstSeen:
     def firsts(self, hashes: Hashes) -> Flags:
         """Return which hashes come for the first time: in the second pass."""
         return _firsts(self._marked, self._width, self._twice, self._taken, hashes)
+
+
+def among(hashes: Hashes, few: Hashes) -> Flags:
+    """Return which hashes are among `few` others."""
+    width = max(_LEAST_BITS, _BITS * len(few)).bit_length()
+    marked, found = np.zeros(2**width // 64, np.uint64), np.sort(few)
+    _marked_before(marked, width, found)
+    flags = _marked(marked, width, hashes)
+    candidates = hashes[flags]
+    flags[flags] = found[np.minimum(np.searchsorted(found, candidates), len(found) - 1)] == candidates
+    return flags
+
+
+@compiled
+def _marked(marked: Hashes, width: int, hashes: Hashes) -> Flags:
+    flags = np.zeros(len(hashes), np.bool_)
+    for at in range(len(hashes)):
+        place = hashes[at] >> np.uint64(64 - width)
+        flags[at] = marked[place >> np.uint64(6)] >> (place & np.uint64(63)) & np.uint64(1)
+    return flags
 
 
 @compiled

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -34,11 +34,24 @@ from esdedup.lookup.text_segment import PLACES, Segment, places_of, without
 VERSION = 5
 ENDING = ".lookup"
 
-Novel: TypeAlias = Callable[[Hashes], Iterator[pa.RecordBatch]]
-"""Yields the texts of a store (of `TEXTS`, each once) that are not among these hashes."""
 
-Gone: TypeAlias = Callable[[Hashes], Hashes]
-"""Returns those of these hashes whose texts a store does not have."""
+class StoredTexts(NamedTuple):
+    """The texts of a store in one state.
+
+    Args:
+        state: Which one.
+        reach: A number that is higher than that of each document. No number is given to two documents.
+        novel: Yields the texts (of `TEXTS`, each once) of documents from a number on that are not among these hashes.
+        gone: Returns those of these hashes whose texts the store does not have.
+        rows: Where they stand.
+    """
+
+    state: str
+    reach: int
+    novel: Callable[[Hashes, int], Iterator[pa.RecordBatch]]
+    gone: Callable[[Hashes], Hashes]
+    rows: Rows
+
 
 _NONE_GONE = pa.RecordBatch.from_pylist([], PLACES)
 _ABOUT, _PARTIAL, _LOCK = "lookup.json", "partial.json", "lock"
@@ -60,6 +73,7 @@ class Contents(NamedTuple):
 
 class _About(NamedTuple):
     state: str
+    reach: int
     segments: list[str]  # their names
     gone: pa.RecordBatch  # which of their texts, as `PLACES`
     rows: TextRows
@@ -78,10 +92,8 @@ class LookupFolder:
                 return Contents(without(list(map(self._segment, about.segments)), about.gone), about.rows)
         return None
 
-    def update(
-        self, state: str, novel: Novel, gone: Gone, rows: Rows, threads: int, follow: Callable[[int], None]
-    ) -> None:
-        """Make it the lookup of a store in this state.
+    def update(self, texts: StoredTexts, threads: int, follow: Callable[[int], None]) -> None:
+        """Make it the lookup of a store. Only the texts of documents that are new since the last time are looked at.
 
         `follow` gets the number of texts done. Another process that does the same is waited for. Raise `OSError` if the
         folder cannot be written to.
@@ -92,52 +104,53 @@ class LookupFolder:
         with _held(self.path / _LOCK):
             try:
                 about = self._about()
-                kept, segments = about.segments, list(map(self._segment, about.segments))
-                if about.state == state:
+                kept, segments, first = about.segments, list(map(self._segment, about.segments)), about.reach
+                if about.state == texts.state:
                     return
             except DamagedLookupError:
-                kept, segments = [], []
+                kept, segments, first = [], [], 0
             if (unfinished := self._unfinished()) is not None:
-                kept, segments = unfinished
+                first, kept, segments = unfinished
             known = np.concatenate([np.empty(0, np.uint64), *(b.hashes for each in segments for b in each.blocks)])
-            dead = gone(known) if len(known) else known
+            dead = texts.gone(known) if len(known) else known
             if len(dead) > _MOST_GONE * len(known):
-                kept, segments, known, dead = [], [], known[:0], known[:0]
+                kept, segments, known, dead, first = [], [], known[:0], known[:0], 0
             places = places_of(segments, known, dead)
             follow(len(known))
             small = sum(_is_small(len(block)) for segment in segments for block in segment.blocks)
-            for name, few in self._write(novel(known), threads, len(known), follow):
+            for name, few in self._write(texts.novel(known, first), threads, len(known), follow):
                 kept.append(name)
                 small += few
                 with whole_file(self.path / _PARTIAL) as part:
-                    part.write_text(json.dumps(kept), "utf-8")
+                    part.write_text(json.dumps({"first": first, "segments": kept}), "utf-8")
             if small > _SMALL_BLOCKS:
                 segments = without(list(map(self._segment, kept)), places)
                 living = (rows for segment in segments for rows in segment.rows())
                 try:
                     kept = [name for name, _ in self._write(living, threads, 0, lambda _: None)]
                 except DamagedLookupError:
-                    kept = [name for name, _ in self._write(novel(known[:0]), threads, 0, lambda _: None)]
+                    kept = [name for name, _ in self._write(texts.novel(known[:0], 0), threads, 0, lambda _: None)]
                 places = places.slice(0, 0)
             names = [uuid.uuid4().hex if len(places) else None, uuid.uuid4().hex]
             if names[0] is not None:
                 self._write_batch(f"{names[0]}.gone", places)
             said = {
-                "version": VERSION, "state": state, "segments": kept, "gone": names[0],
-                "rows": names[1], "row_bits": write_rows(self.path / f"{names[1]}.rows", rows),
+                "version": VERSION, "state": texts.state, "reach": texts.reach, "segments": kept, "gone": names[0],
+                "rows": names[1], "row_bits": write_rows(self.path / f"{names[1]}.rows", texts.rows),
             }  # fmt: skip
             with whole_file(self.path / _ABOUT) as part:
                 part.write_text(json.dumps(said), "utf-8")
             named = {f"{name}.{kind}" for name in kept for kind in ("texts", "lists")}
             self._clear({_ABOUT, _LOCK, f"{names[0]}.gone", f"{names[1]}.rows", *named})
 
-    def _unfinished(self) -> tuple[list[str], list[Segment]] | None:
-        """Return the names of the segments of an update that was killed, those that it kept and those that it
-        completed, and the segments; None without such an update.
+    def _unfinished(self) -> tuple[int, list[str], list[Segment]] | None:
+        """Return from which document on an update that was killed has looked at texts, the names of the segments that
+        it kept and those that it completed, and the segments; None without such an update.
         """
-        with suppress(OSError, ValueError, TypeError, AttributeError, DamagedLookupError):
-            names = [uuid.UUID(name).hex for name in json.loads((self.path / _PARTIAL).read_text("utf-8"))]
-            return names, list(map(self._segment, names))
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, DamagedLookupError):
+            found = json.loads((self.path / _PARTIAL).read_text("utf-8"))
+            names = [uuid.UUID(name).hex for name in found["segments"]]
+            return int(found["first"]), names, list(map(self._segment, names))
         return None
 
     def _is_linked(self) -> bool:
@@ -161,15 +174,15 @@ class LookupFolder:
     def _about(self) -> _About:
         try:
             about = json.loads((self.path / _ABOUT).read_text("utf-8"))
-            version, state, gone = about["version"], about["state"], about["gone"]
+            version, state, reach, gone = (about[name] for name in ("version", "state", "reach", "gone"))
             names = [uuid.UUID(name).hex for name in about["segments"]]  # which names nothing outside of the folder
             dead = _NONE_GONE if gone is None else self._batch(f"{uuid.UUID(gone).hex}.gone", PLACES)
             rows = TextRows(self.path / f"{uuid.UUID(about['rows']).hex}.rows", about["row_bits"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise DamagedLookupError from error
-        if version != VERSION or not isinstance(state, str):
+        if version != VERSION or not isinstance(state, str) or not isinstance(reach, int):
             raise DamagedLookupError
-        return _About(state, names, dead, rows)
+        return _About(state, reach, names, dead, rows)
 
     def _batch(self, name: str, schema: pa.Schema) -> pa.RecordBatch:
         try:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
+from esdedup.columns.first_seen import among
 from esdedup.columns.hashing import Bytes, Hashes
 from esdedup.lookup.gram_lists import MOST_TEXTS, GramLists, Score, Scored, Scores, Spans
 from esdedup.lookup.text_blocks import Block, DamagedLookupError
@@ -53,7 +54,7 @@ class Segment:
 
 def places_of(segments: Sequence[Segment], known: Hashes, wanted: Hashes) -> pa.RecordBatch:
     """Return where texts stand, as `PLACES`, by hash. `known` are the hashes of all blocks, in their order."""
-    found = np.flatnonzero(np.isin(known, wanted))
+    found = np.flatnonzero(among(known, wanted))
     owners = [(number, block) for number, each in enumerate(segments) for block in range(len(each.blocks))]
     segment, number = np.array(owners, np.int64).reshape(-1, 2).T
     begins = np.cumsum([0, *(len(block) for each in segments for block in each.blocks)])

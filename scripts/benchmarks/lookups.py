@@ -20,7 +20,7 @@ from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes, content_hashes
 from esdedup.lookup.grams import grams_of
-from esdedup.lookup.lookup_folder import LookupFolder
+from esdedup.lookup.lookup_folder import LookupFolder, StoredTexts
 from esdedup.lookup.search import Lookup
 from esdedup.lookup.text_blocks import TEXTS
 from esdedup.lookup.text_rows import Rows
@@ -62,13 +62,13 @@ def _own(folder: Path, texts: list[str], originals: list[str], asked: dict[str, 
     column = text_column(texts)
     table = pa.table([pa.array(content_hashes(*text_buffers(column))), column], schema=TEXTS)
 
-    def all_of_them(_: Hashes) -> Iterator[pa.RecordBatch]:
+    def all_of_them(_: Hashes, first: int) -> Iterator[pa.RecordBatch]:
         yield from table.to_batches(max_chunksize=2**16)
 
     place = LookupFolder(folder / "own.lookup")
     began = time.perf_counter()
     no_rows = Rows(0, 0, lambda low, high: iter(()))
-    place.update("one", all_of_them, lambda known: known[:0], no_rows, THREADS, lambda _: None)
+    place.update(StoredTexts("one", 0, all_of_them, lambda known: known[:0], no_rows), THREADS, lambda _: None)
     took = time.perf_counter() - began
     read = place.read("one")
     assert read is not None, "it was just made"

@@ -52,6 +52,7 @@ class FileCorpus(Corpus):
     def begin(self, checkpoints: list[SourceCheckpoint], part: Part = ALL) -> int:
         assert part == ALL, "a store in a file has one writer"
         with self._db.transaction():
+            self._ledger.set(next=self._next_number())
             started, stored = self._ledger.unfinished_reading(), self._ledger.sources()
             for checkpoint in checkpoints:
                 known = checkpoint.enter(stored)
@@ -59,7 +60,7 @@ class FileCorpus(Corpus):
                     self._forget_reading(known.number, started.first)
                 self._ledger.save(checkpoint)
             # what a killed run wrote of a page that it had not read to the end
-            next_number = self._db.count("SELECT max(number) + 1 FROM documents")
+            next_number = self._next_number()
             for table in ("sentences", "seen"):
                 self._db.execute(f"DELETE FROM {table} WHERE document >= ?", [next_number])
             # documents from this number on belong to the run that begins now
@@ -68,6 +69,10 @@ class FileCorpus(Corpus):
             numbers = sorted({*before, *(checkpoint.number for checkpoint in checkpoints)})
             self._ledger.set(started={"sources": numbers, "first": first}, read=None)
         return next_number
+
+    def _next_number(self) -> int:
+        """Return the number of the next document. No number is given twice: a lookup knows by it what is new."""
+        return max(self._ledger.get("next") or 0, self._db.count("SELECT max(number) + 1 FROM documents"))
 
     def _forget_reading(self, source: int, first: int) -> None:
         """Delete what the unfinished run has written of a source that must be read again."""
@@ -121,6 +126,7 @@ class FileCorpus(Corpus):
             return {}
         with self._db.transaction():
             remember = self._ledger.follows_changes()
+            self._ledger.set(next=self._next_number())
             counts = commit_reading(self._db, self._ledger, reading.first, remember=remember, complete=self.complete)
             self._ledger.set(read={"sources": reading.sources, "first": reading.first}, started=None)
             self._has_changed()
@@ -129,6 +135,7 @@ class FileCorpus(Corpus):
 
     def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:
         with self._db.transaction():
+            self._ledger.set(next=self._next_number())
             removed, unknown = remove_documents(self._db, ids, remember=self._ledger.follows_changes())
             if removed:
                 self._ledger.set(read=None)

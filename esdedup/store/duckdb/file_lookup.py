@@ -21,7 +21,7 @@ from esdedup.columns.first_seen import FirstSeen
 from esdedup.errors import StoreError
 from esdedup.files import user_cache
 from esdedup.lookup.gram_lists import MOST_TEXTS
-from esdedup.lookup.lookup_folder import ENDING, LookupFolder
+from esdedup.lookup.lookup_folder import ENDING, LookupFolder, StoredTexts
 from esdedup.lookup.search import NOTHING, Found, Lookup
 from esdedup.lookup.text_blocks import TEXTS, DamagedLookupError, keys_of
 from esdedup.lookup.text_rows import Rows, TextRows
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 _OVERFETCHED = 4
 """With filters, so many times more texts are looked up first."""
 
-_FEW = 8
-"""If so many times fewer texts are new, only they are read."""
+_ARRIVED = "FROM sentences WHERE document >= ?"
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -85,9 +84,11 @@ class FileLookup:
 
     def make(self, threads: int, follow: Callable[[int], None]) -> None:
         """See `Corpus.make_lookup`. Raise `StoreError` if it can be written nowhere."""
+        reach = self._db.count("SELECT max(number) + 1 FROM documents")
+        texts = StoredTexts(self._ledger.state(), reach, self._novel, self._gone, self._rows())
         for number, folder in enumerate(self._folders):
             try:
-                folder.update(self._ledger.state(), self._novel, self._gone, self._rows(), threads, follow)
+                folder.update(texts, threads, follow)
             except OSError as error:
                 if number == 0 and error.errno not in _FULL:
                     continue  # who may only read the store has a cache of their own
@@ -103,22 +104,17 @@ class FileLookup:
         gone: Hashes = self._db.arrays("SELECT hash FROM known_texts ANTI JOIN sentences USING (hash)")["hash"]
         return gone
 
-    def _novel(self, known: Hashes) -> Iterator[pa.RecordBatch]:
-        rows, end, _ = self._rows()
-        seen = FirstSeen(rows + len(known))
-        seen.note(known)
-        for batch in self._db.stream("SELECT hash FROM sentences"):
+    def _novel(self, known: Hashes, first: int) -> Iterator[pa.RecordBatch]:
+        count, end = self._db.row(f"SELECT count(*), coalesce(max(rowid) + 1, 0) {_ARRIVED}", [first])
+        seen = FirstSeen(count)
+        for batch in self._db.stream(f"SELECT hash {_ARRIVED}", [first]):
             _check_complete(batch)
             seen.note(batch["hash"].to_numpy())
         seen.settle(known)
         new = np.zeros(end, np.bool_)
-        for batch in self._db.stream("SELECT hash, rowid FROM sentences"):
+        for batch in self._db.stream(f"SELECT hash, rowid {_ARRIVED}", [first]):
             new[batch["rowid"].to_numpy()] = seen.firsts(batch["hash"].to_numpy())
-        query = "SELECT hash, text, rowid FROM sentences"
-        if np.count_nonzero(new) < rows // _FEW:  # of many, a join would write most texts to disk once more
-            self._db.create("new_texts", pa.table({"row": np.flatnonzero(new)}), temporary=True)
-            query += " s SEMI JOIN new_texts n ON s.rowid = n.row"
-        for batch in self._db.stream(query, rows=MOST_TEXTS):
+        for batch in self._db.stream(f"SELECT hash, text, rowid {_ARRIVED}", [first], rows=MOST_TEXTS):
             _check_complete(batch)
             kept = batch.filter(pa.array(new[batch["rowid"].to_numpy()]))
             if kept.num_rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from esdedup.columns.first_seen import FirstSeen
+from esdedup.columns.first_seen import FirstSeen, among
 
 
 @pytest.mark.parametrize("bits", [64, 20])  # with few, marks are shared
@@ -16,7 +16,6 @@ def test_the_first_of_each(bits: int, known: int) -> None:
     old, rows = every[:known], np.concatenate([every[known // 2 :], every[::5], every[:1]])
     old = np.unique(old)
     seen = FirstSeen(500)
-    seen.note(old)
     parts = np.array_split(rows, 7)
     for part in parts:
         seen.note(part)
@@ -35,3 +34,9 @@ def test_nothing() -> None:
     seen.note(nothing)
     seen.settle(nothing)
     assert seen.firsts(nothing).tolist() == []
+
+
+@pytest.mark.parametrize("few", [0, 1, 300])
+def test_among(few: int) -> None:
+    every = np.random.default_rng(few).integers(0, 2**12, 5_000, np.uint64) << np.uint64(52)
+    assert among(every, every[:few]).tolist() == np.isin(every, every[:few]).tolist()

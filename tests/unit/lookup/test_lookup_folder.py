@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.hashing import Hashes, content_hashes
 from esdedup.lookup import lookup_folder, text_blocks
 from esdedup.lookup.grams import grams_of
-from esdedup.lookup.lookup_folder import LookupFolder
+from esdedup.lookup.lookup_folder import LookupFolder, StoredTexts
 from esdedup.lookup.search import Found, Lookup
 from esdedup.lookup.text_blocks import TEXTS
 from esdedup.lookup.text_rows import Rows
@@ -34,15 +35,20 @@ def updated(folder: LookupFolder, texts: Sequence[str], state: str) -> Lookup:
     """The lookup after the store has come to have these texts."""
     there = hashes_of(texts)
 
-    def novel(known: Hashes) -> Iterator[pa.RecordBatch]:
+    def novel(known: Hashes, first: int) -> Iterator[pa.RecordBatch]:
         new = np.isin(there, known, invert=True)
         column = text_column([text for text, is_new in zip(texts, new, strict=True) if is_new])
         yield pa.record_batch([pa.array(there[new]), column], schema=TEXTS)
 
-    folder.update(state, novel, lambda known: known[~np.isin(known, there)], NO_ROWS, 1, lambda _: None)
+    gone = partial(_gone, there)
+    folder.update(StoredTexts(state, 0, novel, gone, NO_ROWS), 1, lambda _: None)
     read = folder.read(state)
     assert read is not None
     return Lookup(read.segments)
+
+
+def _gone(there: Hashes, known: Hashes) -> Hashes:
+    return known[~np.isin(known, there)]
 
 
 def begin_so(lookup: Lookup, most: int) -> list[str]:
@@ -135,7 +141,7 @@ def test_a_killed_update_goes_on_after_the_last_segment(
     there = hashes_of(ALIKE)
     asked: list[int] = []
 
-    def novel(known: Hashes) -> Iterator[pa.RecordBatch]:
+    def novel(known: Hashes, first: int) -> Iterator[pa.RecordBatch]:
         asked.append(len(known))
         new = np.flatnonzero(np.isin(there, known, invert=True))
         for at in range(0, len(new), 4):
@@ -147,14 +153,14 @@ def test_a_killed_update_goes_on_after_the_last_segment(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        folder.update("two", novel, lambda known: known[:0], NO_ROWS, 1, follow)
+        folder.update(StoredTexts("two", 0, novel, lambda known: known[:0], NO_ROWS), 1, follow)
     assert folder.read("one") is not None  # who has the store as it was goes on asking
     if damage == "partial.json":
         (folder.path / damage).write_text('["../x", 7]', "utf-8")
     if damage == "segment":
         for file in folder.path.glob("*.lists"):
             file.write_bytes(file.read_bytes()[:-40])
-    folder.update("two", novel, lambda known: known[:0], NO_ROWS, 1, lambda _: None)
+    folder.update(StoredTexts("two", 0, novel, lambda known: known[:0], NO_ROWS), 1, lambda _: None)
     assert asked[0] == 5
     assert asked[1] == {"": 13, "partial.json": 5, "segment": 0}[damage]
     read = folder.read("two")
@@ -174,7 +180,7 @@ def test_no_text_is_there_twice_after_a_killed_update_that_began_anew(
     rest = ALIKE[10:]  # so much is gone that it is made anew
     there = hashes_of(rest)
 
-    def novel(known: Hashes) -> Iterator[pa.RecordBatch]:
+    def novel(known: Hashes, first: int) -> Iterator[pa.RecordBatch]:
         new = np.flatnonzero(np.isin(there, known, invert=True))
         yield pa.record_batch([pa.array(there[new]), text_column([rest[row] for row in new])], schema=TEXTS)
 
@@ -183,7 +189,7 @@ def test_no_text_is_there_twice_after_a_killed_update_that_began_anew(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        folder.update("two", novel, lambda known: known[~np.isin(known, there)], NO_ROWS, 1, follow)
+        folder.update(StoredTexts("two", 0, novel, partial(_gone, there), NO_ROWS), 1, follow)
     assert (folder.path / "partial.json").exists()
     lookup = updated(folder, rest, "two")
     assert begin_so(lookup, 100) == rest
