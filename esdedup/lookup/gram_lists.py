@@ -1,156 +1,124 @@
 """The lists of a lookup: which texts of a segment have a gram.
 
-A segment has up to `MOST_BLOCKS` blocks. The texts of the block `b` are numbered from `b * MOST_TEXTS` on. A list has
-the numbers of the texts with one gram, as steps from one to the next, most of which fit in a byte. The lists are an
-Arrow batch, which is read where it lies: memory-mapped, without copying. What a file says is not trusted: a number that
-is wrong finds a wrong text, or none, but never reads outside of the lists.
+The texts of the block `b` of a segment are numbered from `b * MOST_TEXTS` on. A list has the numbers of the texts with
+one gram, as steps from one to the next, most of which fit in a byte. Lists are four files of numbers, which are read
+where they lie. What a file says is not trusted: a number that is wrong finds a wrong text, or none, but never reads
+outside of the lists.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.columns.arrays import Numbers, text_buffers
+from esdedup.columns.arrays import Numbers
 from esdedup.columns.digits import by_digits
 from esdedup.columns.hashing import Bytes, Hashes
 from esdedup.columns.kernels import compiled
 from esdedup.lookup.grams import Grams, gram_keys
+from esdedup.lookup.mapped_file import MappedFile
 
 MOST_TEXTS = 2**16
-MOST_BLOCKS = 2**4
-"""Lists of larger segments take longer to join, and a killed update loses more. Of smaller ones there are more to ask,
-each of which costs a few reads from memory for each gram.
-"""
 
-LISTS: pa.Schema = pa.schema([("gram", pa.uint32()), ("texts", pa.uint32()), ("steps", pa.large_binary())])
+FILES: dict[str, npt.DTypeLike] = {"grams": np.uint32, "held": np.uint32, "ends": np.int64, "steps": np.uint8}
+"""The endings of the files of lists, and what is in them."""
 
 Score: TypeAlias = np.float32
 Scores = npt.NDArray[Score]
 
 _TEXT_BITS = 16
-_STEP = 2**24 - 1
+_STEP = 2**28 - 1
 """Steps have fewer bits; those of a damaged file have no more either, so no sum of them overflows."""
 _PLACE_BITS = 31
 _PLACE = np.uint64(2**_PLACE_BITS - 1)
 _END = 2**62  # comes after all texts
+_JOINED_AT_ONCE = 2**26  # bytes of steps
 
 
-def make_lists(forms: pa.LargeStringArray) -> pa.RecordBatch:
-    """Return the lists, of `LISTS`, of up to `MOST_TEXTS` texts in search form, which are numbered from 0 on."""
-    return _as_batch(*_listed(gram_keys(forms)))
+@dataclass(frozen=True)
+class GramLists:
+    """Lists: their grams, in order; how many texts each has; and its steps, which end where the next ones begin."""
 
+    grams: Grams
+    held: Grams
+    ends: Numbers  # one more: where the first list begins
+    steps: Bytes
+    file: MappedFile | None = None
+    """Where the steps are read from."""
 
-def joined(lists: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Return the lists of the blocks of a segment, in their order, as lists of the segment."""
-    if len(lists) == 1:
-        return lists[0]
-    grams, held = (np.concatenate([batch[name].to_numpy() for batch in lists]) for name in ("gram", "texts"))
-    read = [text_buffers(batch["steps"]) for batch in lists]
-    steps = np.concatenate([data[bounds[0] : bounds[-1]] for data, bounds in read])
-    sizes = np.concatenate([np.diff(bounds) for _, bounds in read])
-    blocks = np.repeat(np.arange(len(lists), dtype=np.uint8), list(map(len, lists)))
-    del read
-    keys = by_digits(grams.astype(np.uint64) << np.uint64(_PLACE_BITS) | np.arange(len(grams), dtype=np.uint64), 31)
-    return _as_batch(*_joined(keys, blocks, held, steps, np.append(0, np.cumsum(sizes))))
+    def __len__(self) -> int:
+        return len(self.grams)
 
+    @classmethod
+    def read(cls, path: Path) -> GramLists:
+        """Return the lists that were written to a path. Raise `OSError` or `ValueError` if these contradict
+        themselves.
+        """
+        files = {ending: MappedFile(path.with_suffix(f".{ending}")) for ending in FILES}
+        grams, held, ends, steps = (files[ending].array(kind) for ending, kind in FILES.items())
+        lists = cls(grams, held, ends, steps, files["steps"])
+        if not len(lists) == len(lists.held) == len(lists.ends) - 1:
+            raise ValueError("lists of a lookup have too many grams, or ends")
+        return lists
 
-def _as_batch(grams: Grams, held: Grams, steps: Bytes, bounds: Numbers) -> pa.RecordBatch:
-    listed = pa.LargeBinaryArray.from_buffers(
-        pa.large_binary(), len(grams), [None, pa.py_buffer(bounds), pa.py_buffer(steps)]
-    )
-    return pa.record_batch([pa.array(grams), pa.array(held), listed], schema=LISTS)
+    @staticmethod
+    def write(path: Path, parts: Iterator[GramLists]) -> None:
+        """Write parts of lists, by gram, as one, to files with this path and their own endings."""
+        with ExitStack() as stack:
+            files = {ending: stack.enter_context(path.with_suffix(f".{ending}").open("wb")) for ending in FILES}
+            np.zeros(1, np.int64).tofile(files["ends"])
+            total = 0
+            for part in parts:
+                part.grams.tofile(files["grams"])
+                part.held.tofile(files["held"])
+                (total + part.ends[1:]).tofile(files["ends"])
+                part.steps.tofile(files["steps"])
+                total += len(part.steps)
 
+    def between(self, low: int, high: int) -> GramLists:
+        """Return the lists of grams from one to another, which is not among them. Raise `ValueError` if they contradict
+        themselves.
+        """
+        begin, end = (int(np.searchsorted(self.grams, bound)) for bound in (low, high))
+        ends = self.ends[begin : end + 1]
+        if (np.diff(ends) < 0).any() or ends[0] < 0 or ends[-1] > len(self.steps):
+            raise ValueError("lists of a lookup end where they cannot")
+        steps = self.steps[ends[0] : ends[-1]]
+        return GramLists(self.grams[begin:end], self.held[begin:end], ends - ends[0], steps)
 
-@compiled
-def _listed(keys: Hashes) -> tuple[Grams, Grams, Bytes, Numbers]:
-    """Return the grams of sorted keys (the gram, and 16 bits of the number of its text), how many texts have each, the
-    steps between their numbers, seven bits a byte, the highest first, and where those of each gram begin and end. A
-    byte with more to come has the eighth bit.
-    """
-    lists = 0
-    for at in range(len(keys)):
-        lists += at == 0 or keys[at] >> np.uint64(_TEXT_BITS) != keys[at - 1] >> np.uint64(_TEXT_BITS)
-    grams, held = np.empty(lists, np.uint32), np.zeros(lists, np.uint32)
-    steps, bounds = np.empty(3 * len(keys), np.uint8), np.zeros(lists + 1, np.int64)
-    lists = total = 0
-    last = -1
-    for at in range(len(keys)):
-        key = keys[at]
-        if at > 0 and key == keys[at - 1]:
-            continue  # the text has the gram twice
-        if at == 0 or key >> np.uint64(_TEXT_BITS) != keys[at - 1] >> np.uint64(_TEXT_BITS):
-            grams[lists] = key >> np.uint64(_TEXT_BITS)
-            lists += 1
-            last = -1
-        text = int(np.int64(key & np.uint64(0xFFFF)))
-        total = _put(steps, total, text - last - 1)
-        last = text
-        held[lists - 1] += 1
-        bounds[lists] = total
-    return grams, held, steps[:total].copy(), bounds
+    def spans(self, grams: Grams) -> Spans:
+        """Return where the lists of grams are; they are empty for those that no text has."""
+        return Spans(*_spans(self.grams, self.held, self.ends, len(self.steps), grams))
 
+    def expect(self, spans: Spans) -> None:
+        """Begin to read lists that will be scored."""
+        if self.file is not None:
+            self.file.expect(zip(spans.begins.tolist(), spans.ends.tolist(), strict=True))
 
-@compiled
-def _put(steps: Bytes, total: int, step: int) -> int:
-    for shift in (14, 7):
-        if step >> shift:
-            steps[total] = step >> shift & 127 | 128
-            total += 1
-    steps[total] = step & 127
-    return total + 1
+    def scored(
+        self, spans: Spans, weights: Scores, blocks: range, sizes: Numbers, gone: Bytes, least: Score, enough: Score
+    ) -> Scored:
+        """Score the texts of some blocks: the sum of the weights of the grams that each has.
 
-
-@compiled
-def _joined(
-    keys: Hashes, blocks: Bytes, held: Grams, steps: Bytes, bounds: Numbers
-) -> tuple[Grams, Grams, Bytes, Numbers]:
-    """Join lists by sorted keys (the gram, and 31 bits of the place of a list). Return what `_listed` does."""
-    lists = 0
-    for at in range(len(keys)):
-        lists += at == 0 or keys[at] >> np.uint64(_PLACE_BITS) != keys[at - 1] >> np.uint64(_PLACE_BITS)
-    grams, sums = np.empty(lists, np.uint32), np.zeros(lists, np.uint32)
-    out, ends = np.empty(len(steps) + 2 * len(keys), np.uint8), np.zeros(lists + 1, np.int64)
-    lists = total = 0
-    last = -1
-    for at in range(len(keys)):
-        if at == 0 or keys[at] >> np.uint64(_PLACE_BITS) != keys[at - 1] >> np.uint64(_PLACE_BITS):
-            grams[lists] = keys[at] >> np.uint64(_PLACE_BITS)
-            lists += 1
-            last = -1
-        which = np.int64(keys[at] & _PLACE)
-        place, text = _next(steps, bounds[which], bounds[which + 1], -1)
-        text += int(blocks[which]) << _TEXT_BITS
-        total = _put(out, total, text - last - 1)
-        last, step = text, 0
-        for rest in range(place, bounds[which + 1]):
-            byte = steps[rest]
-            out[total] = byte
-            total += 1
-            step = step << 7 | int(byte & 127)
-            if byte < 128:
-                last += step + 1
-                step = 0
-        sums[lists - 1] += held[which]
-        ends[lists] = total
-    return grams, sums, out[:total].copy(), ends
-
-
-@compiled
-def _next(steps: Bytes, at: int, end: int, text: int) -> tuple[int, int]:
-    """Return the place after the next step of a list, and the text to which it leads; `_END` after the last one."""
-    step = 0
-    while at < end:
-        byte = int(steps[at])
-        at += 1
-        step = (step << 7 | byte & 127) & _STEP
-        if byte < 128:
-            return at, text + step + 1
-    return at, _END
+        Args:
+            spans: Where the lists of the grams are.
+            weights: What each gram counts, more than 0, shape (grams,).
+            blocks: The numbers of the blocks.
+            sizes: How many texts each block of the segment has.
+            gone: By number, 1 for each text that is not to be found; empty if there is none.
+            least: The lowest score of a text that is returned.
+            enough: The lowest score of one that is counted.
+        """
+        sizes = sizes[: blocks.stop]
+        return Scored(*_scored(self.steps, *spans[:2], weights, blocks.start, sizes, gone, least, enough))
 
 
 class Spans(NamedTuple):
@@ -173,43 +141,115 @@ class Scored(NamedTuple):
     reached: int
 
 
-class GramLists:
-    """The lists of a segment that were read. Raises `ValueError` if they contradict themselves."""
+def make_lists(forms: pa.LargeStringArray) -> GramLists:
+    """Return the lists of up to `MOST_TEXTS` texts in search form, which are numbered from 0 on."""
+    return GramLists(*_listed(gram_keys(forms)))
 
-    def __init__(self, lists: pa.RecordBatch) -> None:
-        lists.validate()
-        check_complete(*lists.columns)
-        self._grams: Grams = lists["gram"].to_numpy()
-        self._held: Grams = lists["texts"].to_numpy()
-        self._steps, self._bounds = text_buffers(lists["steps"])
 
-    def spans(self, grams: Grams) -> Spans:
-        """Return where the lists of grams are; they are empty for those that no text has."""
-        return Spans(*_spans(self._grams, self._held, self._bounds, len(self._steps), grams))
+def joined(lists: Sequence[GramLists], blocks: Sequence[int]) -> Iterator[GramLists]:
+    """Yield parts, by gram, of the lists of several segments, which have so many `blocks`, as lists of one segment.
 
-    def scored(
-        self, spans: Spans, weights: Scores, blocks: range, sizes: Numbers, gone: Bytes, least: Score, enough: Score
-    ) -> Scored:
-        """Score the texts of some blocks: the sum of the weights of the grams that each has.
-
-        Args:
-            spans: Where the lists of the grams are.
-            weights: What each gram counts, more than 0, shape (grams,).
-            blocks: The numbers of the blocks.
-            sizes: How many texts each block of the segment has.
-            gone: By number, 1 for each text that is not to be found; empty if there is none.
-            least: The lowest score of a text that is returned.
-            enough: The lowest score of one that is counted.
-        """
-        return Scored(
-            *_scored(self._steps, *spans[:2], weights, blocks.start, sizes[: blocks.stop], gone, least, enough)
+    Raise `ValueError` if lists contradict themselves.
+    """
+    firsts = MOST_TEXTS * np.cumsum([0, *blocks[:-1]])
+    parts = 1 + sum(len(each.steps) for each in lists) // _JOINED_AT_ONCE
+    for low, high in pairwise(2**32 * part // parts for part in range(parts + 1)):
+        some = [each.between(low, high) for each in lists]
+        grams, held, steps = (
+            np.concatenate([getattr(each, name) for each in some]) for name in ("grams", "held", "steps")
         )
+        places = np.arange(len(grams), dtype=np.uint64)
+        keys = by_digits(grams.astype(np.uint64) << np.uint64(_PLACE_BITS) | places, _PLACE_BITS)
+        ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(np.diff(each.ends) for each in some)]))
+        yield GramLists(*_joined(keys, np.repeat(firsts, list(map(len, some))), held, steps, ends))
 
 
-def check_complete(*columns: pa.Array) -> None:
-    """Raise `ValueError` if a value is missing."""
-    if any(column.null_count for column in columns):
-        raise ValueError("a block of a lookup has none where one must be")
+@compiled
+def _listed(keys: Hashes) -> tuple[Grams, Grams, Numbers, Bytes]:
+    """Return lists of sorted keys: the gram, and 16 bits of the number of its text. A step takes seven bits of each
+    byte, the highest first; a byte with more to come has the eighth bit.
+    """
+    lists = 0
+    for at in range(len(keys)):
+        lists += at == 0 or keys[at] >> np.uint64(_TEXT_BITS) != keys[at - 1] >> np.uint64(_TEXT_BITS)
+    grams, held = np.empty(lists, np.uint32), np.zeros(lists, np.uint32)
+    steps, bounds = np.empty(3 * len(keys), np.uint8), np.zeros(lists + 1, np.int64)
+    lists = total = 0
+    last = -1
+    for at in range(len(keys)):
+        key = keys[at]
+        if at > 0 and key == keys[at - 1]:
+            continue  # the text has the gram twice
+        if at == 0 or key >> np.uint64(_TEXT_BITS) != keys[at - 1] >> np.uint64(_TEXT_BITS):
+            grams[lists] = key >> np.uint64(_TEXT_BITS)
+            lists += 1
+            last = -1
+        text = int(np.int64(key & np.uint64(0xFFFF)))
+        total = _put(steps, total, text - last - 1)
+        last = text
+        held[lists - 1] += 1
+        bounds[lists] = total
+    return grams, held, bounds, steps[:total].copy()
+
+
+@compiled
+def _put(steps: Bytes, total: int, step: int) -> int:
+    for shift in (21, 14, 7):
+        if step >> shift:
+            steps[total] = step >> shift & 127 | 128
+            total += 1
+    steps[total] = step & 127
+    return total + 1
+
+
+@compiled
+def _joined(
+    keys: Hashes, firsts: Numbers, held: Grams, steps: Bytes, bounds: Numbers
+) -> tuple[Grams, Grams, Numbers, Bytes]:
+    """Join lists by sorted keys: the gram, and 31 bits of the place of a list. `firsts` are the numbers of their first
+    texts.
+    """
+    lists = 0
+    for at in range(len(keys)):
+        lists += at == 0 or keys[at] >> np.uint64(_PLACE_BITS) != keys[at - 1] >> np.uint64(_PLACE_BITS)
+    grams, sums = np.empty(lists, np.uint32), np.zeros(lists, np.uint32)
+    out, ends = np.empty(len(steps) + 3 * len(keys), np.uint8), np.zeros(lists + 1, np.int64)
+    lists = total = 0
+    last = -1
+    for at in range(len(keys)):
+        if at == 0 or keys[at] >> np.uint64(_PLACE_BITS) != keys[at - 1] >> np.uint64(_PLACE_BITS):
+            grams[lists] = keys[at] >> np.uint64(_PLACE_BITS)
+            lists += 1
+            last = -1
+        which = np.int64(keys[at] & _PLACE)
+        place, text = _next(steps, bounds[which], bounds[which + 1], -1)
+        text += firsts[which]
+        total = _put(out, total, text - last - 1)
+        last, step = text, 0
+        for rest in range(place, bounds[which + 1]):
+            byte = steps[rest]
+            out[total] = byte
+            total += 1
+            step = step << 7 | int(byte & 127)
+            if byte < 128:
+                last += step + 1
+                step = 0
+        sums[lists - 1] += held[which]
+        ends[lists] = total
+    return grams, sums, ends, out[:total].copy()
+
+
+@compiled
+def _next(steps: Bytes, at: int, end: int, text: int) -> tuple[int, int]:
+    """Return the place after the next step of a list, and the text to which it leads; `_END` after the last one."""
+    step = 0
+    while at < end:
+        byte = int(steps[at])
+        at += 1
+        step = (step << 7 | byte & 127) & _STEP
+        if byte < 128:
+            return at, text + step + 1
+    return at, _END
 
 
 @compiled

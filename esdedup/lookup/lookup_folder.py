@@ -13,25 +13,34 @@ import os
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import chain, islice, repeat
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.hashing import Hashes
 from esdedup.files import hold, whole_file
-from esdedup.lookup.gram_lists import LISTS, MOST_BLOCKS, MOST_TEXTS, GramLists, check_complete, joined
-from esdedup.lookup.text_blocks import GROUPS, Block, DamagedLookupError, Dictionary, in_blocks, make_block
+from esdedup.lookup.gram_lists import FILES, MOST_TEXTS, GramLists, joined
+from esdedup.lookup.mapped_file import MappedFile
+from esdedup.lookup.text_blocks import (
+    GROUPS,
+    Block,
+    DamagedLookupError,
+    Dictionary,
+    check_complete,
+    in_blocks,
+    make_block,
+)
 from esdedup.lookup.text_rows import Rows, TextRows, write_rows
 from esdedup.lookup.text_segment import PLACES, Segment, places_of, without
 
-VERSION = 5
+VERSION = 6
 ENDING = ".lookup"
 
 
@@ -58,10 +67,33 @@ _ABOUT, _PARTIAL, _LOCK = "lookup.json", "partial.json", "lock"
 _MOST_GONE = 0.25
 _DICTIONARY = b"dictionary"
 """Of the metadata of the texts of a segment."""
+_BLOCKS, _MOST_BLOCKS = 16, 256
+"""Blocks of a segment when it is written, which a killed update loses at most twice; and when lists of several segments
+have been joined: each question reads the lists of each segment.
+"""
+_MANY = 8
+"""So many segments that are not half full are joined."""
 _SMALL_BLOCKS = 16
 """So many blocks that are not half full are joined."""
 
 _POLL = 0.2  # seconds
+
+
+class Named(NamedTuple):
+    """The names of the files of a segment: of its lists, and of its texts."""
+
+    lists: str
+    texts: list[str]
+
+    @classmethod
+    def of(cls, saved: Any) -> Named:
+        """Return names as they are saved; none of them names anything outside of the folder."""
+        lists, texts = saved
+        return cls(uuid.UUID(lists).hex, [uuid.UUID(name).hex for name in texts])
+
+    def files(self) -> set[str]:
+        """The names of all its files."""
+        return {f"{self.lists}.{ending}" for ending in FILES} | {f"{name}.texts" for name in self.texts}
 
 
 class Contents(NamedTuple):
@@ -74,7 +106,7 @@ class Contents(NamedTuple):
 class _About(NamedTuple):
     state: str
     reach: int
-    segments: list[str]  # their names
+    segments: list[Named]
     gone: pa.RecordBatch  # which of their texts, as `PLACES`
     rows: TextRows
 
@@ -102,8 +134,10 @@ class LookupFolder:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(self.path))
         self.path.mkdir(parents=True, exist_ok=True)
         with _held(self.path / _LOCK):
+            published: set[str] = set()
             try:
                 about = self._about()
+                published = published.union(*(name.files() for name in about.segments))
                 kept, segments, first = about.segments, list(map(self._segment, about.segments)), about.reach
                 if about.state == texts.state:
                     return
@@ -115,22 +149,23 @@ class LookupFolder:
             dead = texts.gone(known) if len(known) else known
             if len(dead) > _MOST_GONE * len(known):
                 kept, segments, known, dead, first = [], [], known[:0], known[:0], 0
-            places = places_of(segments, known, dead)
             follow(len(known))
             small = sum(_is_small(len(block)) for segment in segments for block in segment.blocks)
             for name, few in self._write(texts.novel(known, first), threads, len(known), follow):
                 kept.append(name)
                 small += few
-                with whole_file(self.path / _PARTIAL) as part:
-                    part.write_text(json.dumps({"first": first, "segments": kept}), "utf-8")
+                self._save(_PARTIAL, {"first": first, "segments": kept})
             if small > _SMALL_BLOCKS:
-                segments = without(list(map(self._segment, kept)), places)
-                living = (rows for segment in segments for rows in segment.rows())
+                segments = list(map(self._segment, kept))
+                living = without(segments, places_of(segments, known, dead))
+                rows = (rows for segment in living for rows in segment.rows())
                 try:
-                    kept = [name for name, _ in self._write(living, threads, 0, lambda _: None)]
+                    kept = [name for name, _ in self._write(rows, threads, 0, lambda _: None)]
                 except DamagedLookupError:
                     kept = [name for name, _ in self._write(texts.novel(known[:0], 0), threads, 0, lambda _: None)]
-                places = places.slice(0, 0)
+                known = dead = known[:0]
+            kept = self._joined(kept, first, published)
+            places = places_of(list(map(self._segment, kept)), known, dead)
             names = [uuid.uuid4().hex if len(places) else None, uuid.uuid4().hex]
             if names[0] is not None:
                 self._write_batch(f"{names[0]}.gone", places)
@@ -138,18 +173,44 @@ class LookupFolder:
                 "version": VERSION, "state": texts.state, "reach": texts.reach, "segments": kept, "gone": names[0],
                 "rows": names[1], "row_bits": write_rows(self.path / f"{names[1]}.rows", texts.rows),
             }  # fmt: skip
-            with whole_file(self.path / _ABOUT) as part:
-                part.write_text(json.dumps(said), "utf-8")
-            named = {f"{name}.{kind}" for name in kept for kind in ("texts", "lists")}
-            self._clear({_ABOUT, _LOCK, f"{names[0]}.gone", f"{names[1]}.rows", *named})
+            self._save(_ABOUT, said)
+            files = set[str]().union(*(name.files() for name in kept))
+            self._clear({_ABOUT, _LOCK, f"{names[0]}.gone", f"{names[1]}.rows", *files})
 
-    def _unfinished(self) -> tuple[int, list[str], list[Segment]] | None:
+    def _save(self, name: str, said: dict[str, Any]) -> None:
+        with whole_file(self.path / name) as part:
+            part.write_text(json.dumps(said), "utf-8")
+
+    def _joined(self, named: list[Named], first: int, published: set[str]) -> list[Named]:
+        """Join the lists of segments that follow each other, where many are not half full. Their texts stay."""
+        segments = list(map(self._segment, named))
+        sizes = [len(segment.blocks) for segment in segments]
+        done: list[Named] = []
+        for run in _runs(sizes):
+            theirs = named[run.start : run.stop]
+            if len(theirs) < _MANY:
+                done += theirs
+                continue
+            made = Named(uuid.uuid4().hex, [texts for name in theirs for texts in name.texts])
+            lists = [segments[number].lists for number in run]
+            try:
+                GramLists.write(self.path / made.lists, joined(lists, [sizes[number] for number in run]))
+            except ValueError:  # who asks for them is told
+                done += theirs
+                continue
+            done.append(made)
+            self._save(_PARTIAL, {"first": first, "segments": [*done, *named[run.stop :]]})
+            for file in {f"{name.lists}.{ending}" for name in theirs for ending in FILES} - published:
+                (self.path / file).unlink()  # or they would take their disk twice
+        return done
+
+    def _unfinished(self) -> tuple[int, list[Named], list[Segment]] | None:
         """Return from which document on an update that was killed has looked at texts, the names of the segments that
         it kept and those that it completed, and the segments; None without such an update.
         """
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, DamagedLookupError):
             found = json.loads((self.path / _PARTIAL).read_text("utf-8"))
-            names = [uuid.UUID(name).hex for name in found["segments"]]
+            names = list(map(Named.of, found["segments"]))
             return int(found["first"]), names, list(map(self._segment, names))
         return None
 
@@ -175,7 +236,7 @@ class LookupFolder:
         try:
             about = json.loads((self.path / _ABOUT).read_text("utf-8"))
             version, state, reach, gone = (about[name] for name in ("version", "state", "reach", "gone"))
-            names = [uuid.UUID(name).hex for name in about["segments"]]  # which names nothing outside of the folder
+            names = list(map(Named.of, about["segments"]))
             dead = _NONE_GONE if gone is None else self._batch(f"{uuid.UUID(gone).hex}.gone", PLACES)
             rows = TextRows(self.path / f"{uuid.UUID(about['rows']).hex}.rows", about["row_bits"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -200,32 +261,36 @@ class LookupFolder:
         with pa.ipc.new_file(str(self.path / name), batch.schema) as file:
             file.write_batch(batch)
 
-    def _segment(self, name: str) -> Segment:
-        lists = GramLists(self._batch(f"{name}.lists", LISTS))
+    def _segment(self, name: Named) -> Segment:
         try:
-            texts = pa.ipc.open_file(pa.memory_map(str(self.path / f"{name}.texts")))
-            if texts.schema != GROUPS:
-                raise DamagedLookupError
-            dictionary = Dictionary((texts.schema.metadata or {}).get(_DICTIONARY, b""))
-            blocks = [Block(texts.get_batch(number), dictionary) for number in range(texts.num_record_batches)]
+            lists = GramLists.read(self.path / name.lists)
+            blocks = [block for texts in name.texts for block in self._blocks(texts)]
         except (OSError, ValueError, pa.ArrowException) as error:
             raise DamagedLookupError from error
         return Segment(blocks, lists, np.empty(0, np.uint8))
 
+    def _blocks(self, name: str) -> Iterator[Block]:
+        texts = pa.ipc.open_file(pa.py_buffer(MappedFile(self.path / f"{name}.texts").data))
+        if texts.schema != GROUPS:
+            raise DamagedLookupError
+        dictionary = Dictionary((texts.schema.metadata or {}).get(_DICTIONARY, b""))
+        for number in range(texts.num_record_batches):
+            yield Block(texts.get_batch(number), dictionary)
+
     def _write(
         self, batches: Iterator[pa.RecordBatch], threads: int, done: int, follow: Callable[[int], None]
-    ) -> Iterator[tuple[str, int]]:
+    ) -> Iterator[tuple[Named, int]]:
         """Write segments of texts. Yield the name of each that is complete, and how many of its blocks are small."""
         blocks = (rows for some in _gathered(batches) for rows in in_blocks(some))
         with ThreadPoolExecutor(threads) as pool:
-            last: tuple[str, int, Future[pa.RecordBatch]] | None = None
+            last: tuple[str, int, Future[None]] | None = None
             while (first := next(blocks, None)) is not None:
-                name, small, lists = uuid.uuid4().hex, 0, []
+                name, small, lists = uuid.uuid4().hex, 0, list[GramLists]()
                 dictionary = Dictionary.of(first)
                 schema = GROUPS.with_metadata({_DICTIONARY: dictionary.data})
                 with pa.ipc.new_file(str(self.path / f"{name}.texts"), schema) as file:
-                    made: deque[tuple[int, Future[tuple[pa.RecordBatch, pa.RecordBatch]]]] = deque()
-                    for rows in chain([first], islice(blocks, MOST_BLOCKS - 1), repeat(None, threads)):
+                    made: deque[tuple[int, Future[tuple[pa.RecordBatch, GramLists]]]] = deque()
+                    for rows in chain([first], islice(blocks, _BLOCKS - 1), repeat(None, threads)):
                         if rows is not None:
                             made.append((len(rows), pool.submit(make_block, rows, dictionary)))
                         if made and (rows is None or len(made) > threads):  # blocks are written in their order
@@ -237,14 +302,11 @@ class LookupFolder:
                             done += count
                             follow(done)
                 if last is not None:
-                    yield self._complete(*last)
-                last = name, small, pool.submit(joined, lists)
+                    yield _complete(*last)
+                parts = joined(lists, [1] * len(lists))
+                last = name, small, pool.submit(GramLists.write, self.path / name, parts)
             if last is not None:
-                yield self._complete(*last)
-
-    def _complete(self, name: str, small: int, lists: Future[pa.RecordBatch]) -> tuple[str, int]:
-        self._write_batch(f"{name}.lists", lists.result())
-        return name, small
+                yield _complete(*last)
 
     def _files(self) -> list[Path]:
         with suppress(OSError):
@@ -259,14 +321,33 @@ class LookupFolder:
                 file.unlink(missing_ok=True)
 
 
+def _complete(name: str, small: int, lists: Future[None]) -> tuple[Named, int]:
+    lists.result()
+    return Named(name, [name]), small
+
+
 def _is_small(texts: int) -> bool:
     """Whether a block of so many texts is not half full."""
     return texts < MOST_TEXTS // 2
 
 
+def _runs(sizes: Sequence[int]) -> list[range]:
+    """Cut segments of so many blocks into runs that may be joined: full ones stand alone."""
+    runs: list[range] = []
+    held = _MOST_BLOCKS
+    for number, size in enumerate(sizes):
+        if held + size > _MOST_BLOCKS or 2 * size > _MOST_BLOCKS:
+            runs.append(range(number, number + 1))
+            held = size if 2 * size <= _MOST_BLOCKS else _MOST_BLOCKS
+        else:
+            runs[-1] = range(runs[-1].start, number + 1)
+            held += size
+    return runs
+
+
 def _is_ours(name: str) -> bool:
     stem, _, kind = name.partition(".")
-    return kind in ("texts", "lists", "gone", "rows") and len(stem) == 32 and stem.isalnum()
+    return kind in {"texts", "gone", "rows", *FILES} and len(stem) == 32 and stem.isalnum()
 
 
 def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:

@@ -12,6 +12,7 @@ import threading
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -35,8 +36,8 @@ _MOST_PLACES = 2**22
 _COUNTED = 15 / 16  # of the weight of all grams
 _LEAST = 100
 """So many of the best are returned, however little they share."""
-_SEGMENTS_OF_A_THREAD = 4
-"""With fewer, one thread is as fast as two."""
+_MANY_SEGMENTS = 4
+"""With so many, each is scored by one thread: the second half of lists is found only through the first one."""
 _MOST_WORDS = 300
 """The order of so many words counts. What follows them does not, because comparing takes the product of the lengths."""
 
@@ -195,28 +196,29 @@ class Lookup:
         counted = (np.cumsum(held[rarest]) <= _MOST_PLACES) & (before < _COUNTED * weights.sum())
         counted[0] = True
         rarest, weights = rarest[counted], weights[counted]
+        spans = [each.of(rarest) for each in spans]
+        for segment, each in zip(self._segments, spans, strict=True):
+            segment.lists.expect(each)
         kept = _Kept(most, np.float32(enough * weights.sum()))
         lock = threading.Lock()
 
         def take(number: int, blocks: range) -> None:
-            asked = spans[number].of(rarest)
-            scored = self._segments[number].scored(asked, weights, blocks, kept.least, kept.enough)
+            scored = self._segments[number].scored(spans[number], weights, blocks, kept.least, kept.enough)
             with lock:
                 kept.take(begins[number] + scored.texts, scored.scores, scored.reached, self._hashes)
 
         sizes = [len(segment.blocks) for segment in self._segments]
         begins = MOST_TEXTS * np.cumsum([0, *sizes])
         take(0, range(1))  # which says what is low
-        take(0, range(1, sizes[0]))
-        threads = min(available_cores(), 1 + len(sizes) // _SEGMENTS_OF_A_THREAD)
-        parts = [range(1 + thread, len(sizes), threads) for thread in range(threads)]
-
-        def take_all(numbers: range) -> None:
-            for number in numbers:
-                take(number, range(sizes[number]))
-
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(take_all, parts))
+        pieces = 1 if len(sizes) >= _MANY_SEGMENTS else available_cores()
+        parts = [
+            (number, range(first, stop))
+            for number, size in enumerate(sizes)
+            for first, stop in pairwise(np.linspace(int(number == 0), size, pieces + 1).astype(int).tolist())
+            if first < stop
+        ]
+        with ThreadPoolExecutor(max(1, min(available_cores(), len(parts)))) as pool:
+            list(pool.map(lambda part: take(*part), parts))
         return Found(kept.hashes, self._texts(kept.texts), kept.left_out())
 
     def beginning(self, squeezed: str, most: int) -> Found:

@@ -21,7 +21,7 @@ import zstandard
 from esdedup.columns.arrays import Numbers, text_buffers, text_column, texts_from
 from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
-from esdedup.lookup.gram_lists import MOST_TEXTS, check_complete, make_lists
+from esdedup.lookup.gram_lists import MOST_TEXTS, GramLists, make_lists
 from esdedup.text.search_form import search_form
 
 TEXTS: pa.Schema = pa.schema([("hash", pa.uint64()), ("text", pa.large_string())])
@@ -147,8 +147,8 @@ def keys_of(texts: pa.LargeStringArray) -> list[bytes]:
     return squeezed(search_form(texts)).cast(pa.large_binary()).to_pylist()  # type: ignore[no-any-return]
 
 
-def make_block(texts: pa.RecordBatch, dictionary: Dictionary) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """Return texts, of `TEXTS`, as a block: the same sorted, as `GROUPS`, and the lists of their grams, of `LISTS`."""
+def make_block(texts: pa.RecordBatch, dictionary: Dictionary) -> tuple[pa.RecordBatch, GramLists]:
+    """Return texts, of `TEXTS`, as a block: the same sorted, as `GROUPS`, and the lists of their grams."""
     forms = search_form(texts["text"])
     keys = squeezed(forms)
     order = pc.sort_indices(keys)
@@ -234,6 +234,12 @@ def texts_of(blocks: Sequence[Block], numbers: Numbers, rows: Numbers) -> pa.Lar
     first = np.append(0, ends[:-1])
     texts = texts_from(np.frombuffer(b"".join(data), np.uint8), bounds)
     return texts.take(pa.array(first[turns] + rows % GROUP))
+
+
+def check_complete(*columns: pa.Array) -> None:
+    """Raise `ValueError` if a value is missing."""
+    if any(column.null_count for column in columns):
+        raise ValueError("a block of a lookup has none where one must be")
 
 
 def _flat(lists: pa.ListArray) -> npt.NDArray[Any]:

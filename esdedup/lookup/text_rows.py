@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes
+from esdedup.lookup.mapped_file import MappedFile
 
 
 class Rows(NamedTuple):
@@ -59,8 +60,7 @@ class TextRows:
         if not 1 <= bits < 64:
             raise ValueError("a row takes 1 to 63 bits")
         self._bits = bits
-        empty = path.stat().st_size == 0  # which cannot be mapped
-        self._keys: Hashes = np.empty(0, np.uint64) if empty else np.memmap(path, np.uint64, "r")
+        self._keys: Hashes = MappedFile(path).array(np.uint64)
 
     def spans(self, hashes: Hashes) -> tuple[Numbers, Numbers]:
         """Return where the rows of each text begin and end in the list, by content hash."""

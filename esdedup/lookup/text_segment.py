@@ -34,6 +34,11 @@ class Segment:
         sizes = np.array(list(map(len, self.blocks)))
         return self.lists.scored(spans, weights, blocks, sizes, self.gone, least, enough)
 
+    @property
+    def hashes(self) -> list[Hashes]:
+        """The hashes of all texts, by block."""
+        return [block.hashes for block in self.blocks]
+
     def without(self, texts: Numbers) -> Segment:
         """Return the segment as if it did not have these texts."""
         gone = self.gone.copy() if len(self.gone) else np.zeros(len(self.blocks) * MOST_TEXTS, np.uint8)

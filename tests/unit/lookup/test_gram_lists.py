@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 from esdedup.columns.arrays import text_column
-from esdedup.lookup.gram_lists import LISTS, MOST_TEXTS, GramLists, Scored, joined, make_lists
+from esdedup.lookup import gram_lists
+from esdedup.lookup.gram_lists import FILES, MOST_TEXTS, GramLists, Scored, joined, make_lists
 from esdedup.lookup.grams import grams_of
 from esdedup.text.search_form import search_form
 from tests.support.corpus import sentence
@@ -28,10 +32,18 @@ def forms() -> pa.LargeStringArray:
     return search_form(text_column(texts))
 
 
-@pytest.fixture(scope="module")
-def batch(forms: pa.LargeStringArray) -> pa.RecordBatch:
+@pytest.fixture(scope="module", params=["at once", "in parts"])
+def lists(request: pytest.FixtureRequest, forms: pa.LargeStringArray, tmp_path_factory: Any) -> GramLists:
+    """The lists of all blocks, of which three were joined before."""
+    path = tmp_path_factory.mktemp("lists") / "some"
     ends = np.cumsum(SIZES)
-    return joined([make_lists(forms.slice(end - size, size)) for end, size in zip(ends, SIZES, strict=True)])
+    each = [make_lists(forms.slice(end - size, size)) for end, size in zip(ends, SIZES, strict=True)]
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "in parts":
+            patch.setattr(gram_lists, "_JOINED_AT_ONCE", 20_000)
+        GramLists.write(path, joined(each[:3], [1, 1, 1]))
+        GramLists.write(path.with_name("all"), joined([GramLists.read(path), each[3]], [3, 1]))
+    return GramLists.read(path.with_name("all"))
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +60,8 @@ def by_text(scored: Scored) -> dict[int, float]:
 
 
 def test_scores_are_sums_of_weights(
-    forms: pa.LargeStringArray, batch: pa.RecordBatch, asked: npt.NDArray[np.uint32]
+    forms: pa.LargeStringArray, lists: GramLists, asked: npt.NDArray[np.uint32]
 ) -> None:
-    lists = GramLists(batch)
     grams, bounds = grams_of(forms)
     has = [set(grams[low:high].tolist()) for low, high in pairwise(bounds)]
     spans = lists.spans(asked)
@@ -76,14 +87,11 @@ def test_scores_are_sums_of_weights(
         assert len(scored.texts) > 0
 
 
-def test_lists_of_one_block_stay_as_they_are(forms: pa.LargeStringArray) -> None:
-    lists = make_lists(forms)
-    assert joined([lists]) is lists
-
-
-def test_a_segment_without_texts() -> None:
-    lists = GramLists(make_lists(text_column([])))
+def test_lists_without_texts(tmp_path: Path) -> None:
+    GramLists.write(tmp_path / "none", joined([make_lists(text_column([]))], [1]))
+    lists = GramLists.read(tmp_path / "none")
     spans = lists.spans(np.array([7], np.uint32))
+    lists.expect(spans)
     assert spans.held.tolist() == [0]
     found = lists.scored(
         spans, np.ones(1, np.float32), range(1), np.zeros(1, np.int64), np.empty(0, np.uint8), ENOUGH, ENOUGH
@@ -91,45 +99,54 @@ def test_a_segment_without_texts() -> None:
     assert found.reached == len(found.texts) == 0
 
 
-def test_each_gram_is_found_wherever_it_stands(batch: pa.RecordBatch) -> None:
-    for count in (1, 2, 100, len(batch)):
-        lists = GramLists(batch.slice(0, count))
-        assert lists.spans(batch["gram"].to_numpy()[:count]).held.tolist() == batch["texts"].to_pylist()[:count]
-    crowded = pa.record_batch([pa.array(range(1_000), pa.uint32()), *batch.slice(0, 1_000).columns[1:]], schema=LISTS)
-    found = GramLists(crowded).spans(np.array([0, 999, 1_000, 500, 2**32 - 1], np.uint32))
-    held = crowded["texts"].to_pylist()
-    assert found.held.tolist() == [held[0], held[999], 0, held[500], 0]
+def test_each_gram_is_found_wherever_it_stands(lists: GramLists) -> None:
+    for count in (1, 2, 100, len(lists)):
+        some = replace(lists, grams=lists.grams[:count])
+        assert some.spans(some.grams).held.tolist() == lists.held[:count].tolist()
+    crowded = replace(lists, grams=np.arange(1_000, dtype=np.uint32))
+    found = crowded.spans(np.array([0, 999, 1_000, 500, 2**32 - 1], np.uint32))
+    assert found.held.tolist() == [lists.held[0], lists.held[999], 0, lists.held[500], 0]
 
 
 @pytest.mark.parametrize("inner", [9_000_000, -9_000_000])
 def test_places_outside_of_the_lists(inner: int) -> None:
-    offsets = pa.py_buffer(np.array([0, inner, 1], np.int64).tobytes())  # Arrow itself looks at the last one only
-    wrong = pa.Array.from_buffers(pa.large_binary(), 2, [None, offsets, pa.py_buffer(b"1")])
-    one_two = pa.array([1, 2], pa.uint32())
-    lists = GramLists(pa.record_batch([one_two, one_two, wrong], schema=LISTS))
-    spans = lists.spans(np.array([1, 2], np.uint32))
+    grams = np.array([1, 2], np.uint32)
+    lists = GramLists(grams, grams, np.array([0, inner, 1]), np.ones(1, np.uint8))
+    spans = lists.spans(grams)
     assert {*spans.begins.tolist(), *spans.ends.tolist()} <= {0, 1}
+    with pytest.raises(ValueError, match="end where they cannot"):
+        list(joined([lists, lists], [1, 1]))
 
 
 @pytest.mark.parametrize("steps", [bytes([255] * 50 + [127]) * 20, bytes([127]) * 3_000, bytes([128] * 1_000)])
 def test_steps_that_lead_to_texts_that_are_not_there(steps: bytes) -> None:
-    one = pa.array([1], pa.uint32())
-    lists = GramLists(pa.record_batch([one, one, pa.array([steps], pa.large_binary())], schema=LISTS))
-    sizes = np.array([10, 10])
-    found = lists.scored(
-        lists.spans(np.array([1], np.uint32)),
-        np.ones(1, np.float32),
-        range(2),
-        sizes,
-        np.empty(0, np.uint8),
-        np.float32(0),
-        ENOUGH,
-    )
-    assert (found.texts % MOST_TEXTS < 10).all()
+    one = np.ones(1, np.uint32)
+    lists = GramLists(one, one, np.array([0, len(steps)]), np.frombuffer(steps, np.uint8))
+    for each in (lists, *joined([lists, lists], [1, 1])):
+        found = each.scored(
+            each.spans(one),
+            np.ones(1, np.float32),
+            range(2),
+            np.array([10, 10]),
+            np.empty(0, np.uint8),
+            np.float32(0),
+            ENOUGH,
+        )
+        assert (found.texts % MOST_TEXTS < 10).all()
 
 
-def test_values_that_are_missing(batch: pa.RecordBatch) -> None:
-    for at, name in enumerate(LISTS.names):
-        missing = pa.array([None] * len(batch), LISTS.field(name).type)
-        with pytest.raises(ValueError, match="none where one must be"):
-            GramLists(batch.set_column(at, LISTS.field(name), missing))
+@pytest.mark.parametrize("ending", FILES)
+@pytest.mark.parametrize("damage", ["cut", "empty", "gone"])
+def test_files_that_contradict_each_other(lists: GramLists, tmp_path: Path, ending: str, damage: str) -> None:
+    GramLists.write(tmp_path / "some", iter([lists]))
+    file = tmp_path / f"some.{ending}"
+    if damage == "gone":
+        file.unlink()
+    else:
+        file.write_bytes(file.read_bytes()[:-3] if damage == "cut" else b"")
+    if ending == "steps" and damage != "gone":  # which is known when they are asked for
+        read = GramLists.read(tmp_path / "some")
+        assert max(read.spans(read.grams).ends) <= len(read.steps)
+        return
+    with pytest.raises((OSError, ValueError)):
+        GramLists.read(tmp_path / "some")

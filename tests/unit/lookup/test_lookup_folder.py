@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from esdedup.columns.arrays import text_buffers, text_column
 from esdedup.columns.hashing import Hashes, content_hashes
 from esdedup.lookup import lookup_folder, text_blocks
+from esdedup.lookup.gram_lists import GramLists
 from esdedup.lookup.grams import grams_of
 from esdedup.lookup.lookup_folder import LookupFolder, StoredTexts
 from esdedup.lookup.search import Found, Lookup
@@ -80,23 +81,32 @@ def test_what_is_gone_is_left_out_when_segments_are_joined(tmp_path: Path) -> No
         updated(folder, ALIKE[: number + 1], str(number))
     lookup = updated(folder, ALIKE[2:18], "joined")
     assert begin_so(lookup, 100) == ALIKE[2:18]
-    assert sorted(file.suffix for file in folder.path.iterdir()) == ["", ".json", ".lists", ".rows", ".texts"]
+    assert sorted(file.suffix for file in folder.path.iterdir()) == [
+        "",
+        ".ends",
+        ".grams",
+        ".held",
+        ".json",
+        ".rows",
+        ".steps",
+        ".texts",
+    ]
     read = folder.read("joined")
     assert read is not None
     assert sum(map(len, read.segments)) == 16
 
 
-@pytest.mark.parametrize("damage", ["cut", "noise", "nothing", "lists"])
+@pytest.mark.parametrize("damage", ["cut", "noise", "nothing", "texts"])
 def test_a_damaged_list_of_what_is_gone(tmp_path: Path, damage: str) -> None:
     folder = LookupFolder(tmp_path / "l")
     updated(folder, ALIKE, "one")
     updated(folder, ALIKE[5:], "two")
-    [gone], [lists] = (list(folder.path.glob(f"*.{kind}")) for kind in ("gone", "lists"))
+    [gone], [texts] = (list(folder.path.glob(f"*.{kind}")) for kind in ("gone", "texts"))
     if damage == "nothing":
         gone.unlink()
     else:
         whole = gone.read_bytes()
-        gone.write_bytes({"cut": whole[: len(whole) // 2], "noise": b"?" * 500, "lists": lists.read_bytes()}[damage])
+        gone.write_bytes({"cut": whole[: len(whole) // 2], "noise": b"?" * 500, "texts": texts.read_bytes()}[damage])
     assert folder.read("two") is None
     assert begin_so(updated(folder, ALIKE[5:], "two"), 1) == ALIKE[5:6]
 
@@ -122,6 +132,10 @@ def test_it_is_as_if_it_had_just_been_made(
     folder = LookupFolder(tmp_path_factory.mktemp("lookup"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_blocks, "MOST_TEXTS", block)
+        if block == 4:  # several segments, whose lists are joined
+            patch.setattr(lookup_folder, "_BLOCKS", 1)
+            patch.setattr(lookup_folder, "_MOST_BLOCKS", 4)
+            patch.setattr(lookup_folder, "_MANY", 2)
         for number, state in enumerate(states):
             texts = [ALIKE[at] for at in sorted(state)]
             lookup = updated(folder, texts, str(number))
@@ -135,7 +149,7 @@ def test_a_killed_update_goes_on_after_the_last_segment(
 ) -> None:
     monkeypatch.setattr(text_blocks, "MOST_TEXTS", 4)
     monkeypatch.setattr(lookup_folder, "MOST_TEXTS", 4)
-    monkeypatch.setattr(lookup_folder, "MOST_BLOCKS", 2)
+    monkeypatch.setattr(lookup_folder, "_BLOCKS", 2)
     folder = LookupFolder(tmp_path / "l")
     updated(folder, ALIKE[:5], "one")
     there = hashes_of(ALIKE)
@@ -158,7 +172,7 @@ def test_a_killed_update_goes_on_after_the_last_segment(
     if damage == "partial.json":
         (folder.path / damage).write_text('["../x", 7]', "utf-8")
     if damage == "segment":
-        for file in folder.path.glob("*.lists"):
+        for file in folder.path.glob("*.ends"):
             file.write_bytes(file.read_bytes()[:-40])
     folder.update(StoredTexts("two", 0, novel, lambda known: known[:0], NO_ROWS), 1, lambda _: None)
     assert asked[0] == 5
@@ -174,7 +188,7 @@ def test_no_text_is_there_twice_after_a_killed_update_that_began_anew(
 ) -> None:
     monkeypatch.setattr(text_blocks, "MOST_TEXTS", 4)
     monkeypatch.setattr(lookup_folder, "MOST_TEXTS", 4)
-    monkeypatch.setattr(lookup_folder, "MOST_BLOCKS", 2)
+    monkeypatch.setattr(lookup_folder, "_BLOCKS", 2)
     folder = LookupFolder(tmp_path / "l")
     updated(folder, ALIKE[:24], "one")
     rest = ALIKE[10:]  # so much is gone that it is made anew
@@ -193,3 +207,28 @@ def test_no_text_is_there_twice_after_a_killed_update_that_began_anew(
     assert (folder.path / "partial.json").exists()
     lookup = updated(folder, rest, "two")
     assert begin_so(lookup, 100) == rest
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_lists_of_many_segments_are_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed: bool) -> None:
+    monkeypatch.setattr(text_blocks, "MOST_TEXTS", 4)
+    for name, value in {"MOST_TEXTS": 4, "_BLOCKS": 1, "_MOST_BLOCKS": 4, "_MANY": 2}.items():
+        monkeypatch.setattr(lookup_folder, name, value)
+    folder = LookupFolder(tmp_path / "l")
+    if killed:
+        write, calls = GramLists.write, []
+
+        def dying(path: Path, parts: Iterator[GramLists]) -> None:
+            calls.append(path)
+            if len(calls) == 12:  # ten are written, and one is joined
+                raise KeyboardInterrupt
+            write(path, parts)
+
+        monkeypatch.setattr(GramLists, "write", dying)
+        with pytest.raises(KeyboardInterrupt):
+            updated(folder, ALIKE, "one")
+    lookup = updated(folder, ALIKE, "one")
+    assert [len(list(folder.path.glob(f"*.{kind}"))) for kind in ("texts", "steps")] == [10, 3]
+    assert begin_so(lookup, 100) == ALIKE
+    for text in ALIKE:
+        assert alike(lookup, text, 1).texts.to_pylist() == [text]

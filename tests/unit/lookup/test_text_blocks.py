@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from esdedup.columns.arrays import text_column
+from esdedup.lookup.gram_lists import MOST_TEXTS
 from esdedup.lookup.text_blocks import (
     GROUP,
     MOST_BYTES,
-    MOST_TEXTS,
     TEXTS,
     Block,
     DamagedLookupError,
