@@ -8,9 +8,9 @@ outside of the lists.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -51,8 +51,8 @@ class GramLists:
     held: Grams
     ends: Numbers  # one more: where the first list begins
     steps: Bytes
-    file: MappedFile | None = None
-    """Where the steps are read from."""
+    files: Mapping[str, MappedFile] = field(default_factory=dict)
+    """Those that they are read from, by ending."""
 
     def __len__(self) -> int:
         return len(self.grams)
@@ -64,7 +64,7 @@ class GramLists:
         """
         files = {ending: MappedFile(path.with_suffix(f".{ending}")) for ending in FILES}
         grams, held, ends, steps = (files[ending].array(kind) for ending, kind in FILES.items())
-        lists = cls(grams, held, ends, steps, files["steps"])
+        lists = cls(grams, held, ends, steps, files)
         if not len(lists) == len(lists.held) == len(lists.ends) - 1:
             raise ValueError("lists of a lookup have too many grams, or ends")
         return lists
@@ -88,9 +88,12 @@ class GramLists:
         themselves.
         """
         begin, end = (int(np.searchsorted(self.grams, bound)) for bound in (low, high))
+        for ending in ("grams", "held", "ends"):
+            self._expect(ending, [(begin, end + 1)])
         ends = self.ends[begin : end + 1]
         if (np.diff(ends) < 0).any() or ends[0] < 0 or ends[-1] > len(self.steps):
             raise ValueError("lists of a lookup end where they cannot")
+        self._expect("steps", [(int(ends[0]), int(ends[-1]))])
         steps = self.steps[ends[0] : ends[-1]]
         return GramLists(self.grams[begin:end], self.held[begin:end], ends - ends[0], steps)
 
@@ -100,8 +103,12 @@ class GramLists:
 
     def expect(self, spans: Spans) -> None:
         """Begin to read lists that will be scored."""
-        if self.file is not None:
-            self.file.expect(zip(spans.begins.tolist(), spans.ends.tolist(), strict=True))
+        self._expect("steps", zip(spans.begins.tolist(), spans.ends.tolist(), strict=True))
+
+    def _expect(self, ending: str, spans: Iterable[tuple[int, int]]) -> None:
+        if ending in self.files:
+            size = np.dtype(FILES[ending]).itemsize
+            self.files[ending].expect((size * begin, size * end) for begin, end in spans)
 
     def scored(
         self, spans: Spans, weights: Scores, blocks: range, sizes: Numbers, gone: Bytes, least: Score, enough: Score
@@ -162,6 +169,8 @@ def joined(lists: Sequence[GramLists], blocks: Sequence[int]) -> Iterator[GramLi
         keys = by_digits(grams.astype(np.uint64) << np.uint64(_PLACE_BITS) | places, _PLACE_BITS)
         ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(np.diff(each.ends) for each in some)]))
         yield GramLists(*_joined(keys, np.repeat(firsts, list(map(len, some))), held, steps, ends))
+        for file in (file for each in lists for file in each.files.values()):
+            file.forget()
 
 
 @compiled

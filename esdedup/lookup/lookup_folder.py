@@ -183,8 +183,7 @@ class LookupFolder:
 
     def _joined(self, named: list[Named], first: int, published: set[str]) -> list[Named]:
         """Join the lists of segments that follow each other, where many are not half full. Their texts stay."""
-        segments = list(map(self._segment, named))
-        sizes = [len(segment.blocks) for segment in segments]
+        sizes = [len(self._segment(name).blocks) for name in named]
         done: list[Named] = []
         for run in _runs(sizes):
             theirs = named[run.start : run.stop]
@@ -192,12 +191,13 @@ class LookupFolder:
                 done += theirs
                 continue
             made = Named(uuid.uuid4().hex, [texts for name in theirs for texts in name.texts])
-            lists = [segments[number].lists for number in run]
             try:
-                GramLists.write(self.path / made.lists, joined(lists, [sizes[number] for number in run]))
+                parts = joined([self._segment(name).lists for name in theirs], sizes[run.start : run.stop])
+                GramLists.write(self.path / made.lists, parts)
             except ValueError:  # who asks for them is told
                 done += theirs
                 continue
+            del parts  # while files are mapped, they take disk, though they are deleted
             done.append(made)
             self._save(_PARTIAL, {"first": first, "segments": [*done, *named[run.stop :]]})
             for file in {f"{name.lists}.{ending}" for name in theirs for ending in FILES} - published:

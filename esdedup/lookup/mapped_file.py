@@ -28,6 +28,11 @@ class MappedFile:
         """Return its numbers. Raises `ValueError` if it ends within one."""
         return np.frombuffer(self.data, kind)
 
+    def forget(self) -> None:
+        """Give back the memory of what was read."""
+        if isinstance(self.data, mmap.mmap) and _CAN_ADVISE:
+            self.data.madvise(mmap.MADV_DONTNEED)
+
     def expect(self, spans: Iterable[tuple[int, int]]) -> None:
         """Begin to read what lies between these places, all at once: it will be needed."""
         if isinstance(self.data, mmap.mmap) and _CAN_ADVISE:
