@@ -32,7 +32,9 @@ class FirstSeen:
     def settle(self, known: Hashes) -> None:
         """End the first pass. What is `known`, and has been noted too, does not come for the first time."""
         self._noted.append(known[_marked(self._marked, self._width, known)])
-        self._twice = np.unique(np.concatenate(self._noted))
+        self._twice = np.concatenate(self._noted)
+        self._noted.clear()
+        self._twice.sort()  # some are there twice: then the first one is marked as taken
         self._taken = np.zeros(len(self._twice), np.bool_)
         self._marked[:] = 0
         _marked_before(self._marked, self._width, self._twice)
