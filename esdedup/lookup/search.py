@@ -32,12 +32,16 @@ Similarities = npt.NDArray[np.float64]
 Spans = npt.NDArray[np.int64]
 
 _SPACE = 0x20
-_MOST_PLACES = 2**22
+_MOST_PLACES = 2**21
 _COUNTED = 15 / 16  # of the weight of all grams
 _LEAST = 100
 """So many of the best are returned, however little they share."""
+_BEGUN = (1, 4, 16, 64)
+"""So many blocks are scored at first, one part after the other."""
 _MANY_SEGMENTS = 4
 """With so many, each is scored by one thread: the second half of lists is found only through the first one."""
+_TIES = 4
+"""So many times the texts that are wanted are held, where scores are equal, before they are ordered by hash."""
 _MOST_WORDS = 300
 """The order of so many words counts. What follows them does not, because comparing takes the product of the lengths."""
 
@@ -199,27 +203,31 @@ class Lookup:
         spans = [each.of(rarest) for each in spans]
         for segment, each in zip(self._segments, spans, strict=True):
             segment.lists.expect(each)
-        kept = _Kept(most, np.float32(enough * weights.sum()))
+        kept = _Kept(most, np.float32(enough * weights.sum()), self._hashes)
         lock = threading.Lock()
 
         def take(number: int, blocks: range) -> None:
             scored = self._segments[number].scored(spans[number], weights, blocks, kept.least, kept.enough)
             with lock:
-                kept.take(begins[number] + scored.texts, scored.scores, scored.reached, self._hashes)
+                kept.take(begins[number] + scored.texts, scored.scores, scored.reached)
 
         sizes = [len(segment.blocks) for segment in self._segments]
         begins = MOST_TEXTS * np.cumsum([0, *sizes])
-        take(0, range(1))  # which says what is low
+        begun = 0
+        for stop in _BEGUN:  # each part says better what is low
+            take(0, range(begun, min(stop, sizes[0])))
+            begun = min(stop, sizes[0])
         pieces = 1 if len(sizes) >= _MANY_SEGMENTS else available_cores()
         parts = [
             (number, range(first, stop))
             for number, size in enumerate(sizes)
-            for first, stop in pairwise(np.linspace(int(number == 0), size, pieces + 1).astype(int).tolist())
+            for first, stop in pairwise(np.linspace(0 if number else begun, size, pieces + 1).astype(int).tolist())
             if first < stop
         ]
         with ThreadPoolExecutor(max(1, min(available_cores(), len(parts)))) as pool:
             list(pool.map(lambda part: take(*part), parts))
-        return Found(kept.hashes, self._texts(kept.texts), kept.left_out())
+        texts, hashes = kept.best()
+        return Found(hashes, self._texts(texts), kept.left_out())
 
     def beginning(self, squeezed: str, most: int) -> Found:
         """Return the first `most` texts, in their order, whose search form without spaces begins like this."""
@@ -265,43 +273,45 @@ class Lookup:
         return texts_of(self._blocks, texts // MOST_TEXTS, texts % MOST_TEXTS)
 
     def _hashes(self, texts: Numbers) -> Hashes:
-        hashes = np.empty(len(texts), np.uint64)
-        blocks = texts // MOST_TEXTS
-        for block in np.unique(blocks).tolist():
-            own = blocks == block
-            hashes[own] = self._blocks[block].hashes[texts[own] % MOST_TEXTS]
-        return hashes
+        places = zip((texts // MOST_TEXTS).tolist(), (texts % MOST_TEXTS).tolist(), strict=True)
+        return np.array([self._blocks[block].hashes[row] for block, row in places], np.uint64)
 
 
 class _Kept:
     """The texts with the highest scores so far, by number: those that have enough, and in any case a few."""
 
-    def __init__(self, most: int, enough: np.float32) -> None:
+    def __init__(self, most: int, enough: np.float32, hashes_of: Callable[[Numbers], Hashes]) -> None:
         self._most = most
+        self._hashes_of = hashes_of
         self.enough = enough
         self.least = np.float32(0)
         """The lowest score of a text that would be kept."""
         self._reached = 0
-        self.texts, self._scores, self.hashes = np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.uint64)
+        self._texts, self._scores = np.empty(0, np.int64), np.empty(0, np.float32)
 
-    def take(self, texts: Numbers, scores: Scores, reached: int, hashes_of: Callable[[Numbers], Hashes]) -> None:
+    def take(self, texts: Numbers, scores: Scores, reached: int) -> None:
         """Take texts, with those whose scores are not below the least. So many of all texts have enough."""
         self._reached += reached
         if not len(texts):
             return
-        if len(texts) > self._most:
-            texts, scores = (
-                column[scores >= np.partition(scores, -self._most)[-self._most]] for column in (texts, scores)
-            )
-        texts, scores = np.append(self.texts, texts), np.append(self._scores, scores)
-        hashes = np.append(self.hashes, hashes_of(texts[len(self.texts) :]))
-        count = min(self._most, max(_LEAST, int(np.count_nonzero(scores >= self.enough))))
-        order = np.lexsort((hashes.view(np.int64), -scores))[:count]  # signed, as on a server
-        self.texts, self._scores, self.hashes = texts[order], scores[order], hashes[order]
-        if len(order) == self._most:
-            self.least = self._scores[-1]
-        elif len(order) >= _LEAST:
-            self.least = min(self.enough, self._scores[-1])
+        self._texts, self._scores = np.append(self._texts, texts), np.append(self._scores, scores)
+        if len(self._scores) >= (count := self._count()):
+            lowest = np.partition(self._scores, -count)[-count]
+            kept = self._scores >= lowest
+            self._texts, self._scores = self._texts[kept], self._scores[kept]
+            self.least = lowest if count == self._most else min(self.enough, lowest)
+        if len(self._texts) > _TIES * self._most:
+            self.best()
+
+    def best(self) -> tuple[Numbers, Hashes]:
+        """Return the best texts, those with equal scores by hash, and their hashes."""
+        hashes = self._hashes_of(self._texts)
+        order = np.lexsort((hashes.view(np.int64), -self._scores))[: self._count()]  # signed, as on a server
+        self._texts, self._scores = self._texts[order], self._scores[order]
+        return self._texts, hashes[order]
+
+    def _count(self) -> int:
+        return min(self._most, max(_LEAST, int(np.count_nonzero(self._scores >= self.enough))))
 
     def left_out(self) -> int:
         """How many texts have enough, but are not among the best."""

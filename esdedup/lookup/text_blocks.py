@@ -200,14 +200,13 @@ class Block:
 
     def unpacked(self, groups: Numbers) -> tuple[bytes, Numbers, Numbers]:
         """Return the bytes of groups, one after the other, the sizes of their texts, and how many each has."""
-        places = GROUP * groups[:, np.newaxis] + np.arange(GROUP)
-        there = places < len(self._sizes)  # the last one may have fewer
-        sizes = np.where(there, self._sizes[np.minimum(places, len(self._sizes) - 1)], 0).astype(np.int64)
-        spans = self._bounds[groups].tolist(), self._bounds[groups + 1].tolist(), sizes.sum(axis=1).tolist()
-        pieces = [
-            self._dictionary.unpacked(self._packed[low:high], size) for low, high, size in zip(*spans, strict=True)
-        ]
-        return b"".join(pieces), sizes[there], np.count_nonzero(there, axis=1)
+        pieces, sizes = [], []
+        for group in groups.tolist():  # few, mostly one
+            own = self._sizes[GROUP * group : GROUP * (group + 1)]
+            piece = self._packed[self._bounds[group] : self._bounds[group + 1]]
+            pieces.append(self._dictionary.unpacked(piece, int(own.sum(dtype=np.int64))))
+            sizes.append(own)
+        return b"".join(pieces), np.concatenate(sizes).astype(np.int64), np.array(list(map(len, sizes)))
 
     def rows(self, rows: Numbers) -> pa.RecordBatch:
         """Return texts, as `TEXTS`."""

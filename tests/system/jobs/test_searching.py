@@ -367,18 +367,18 @@ def test_many_small_additions_are_joined(searched: Path, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("damage", ["cut", "noise", "empty", "swapped", "nothing", "version"])
 def test_a_damaged_lookup_is_made_again(searched: Path, damage: str) -> None:
-    [texts], [lists] = (list(lookup_of(searched).glob(f"*.{kind}")) for kind in ("texts", "lists"))
+    [texts], [ends] = (list(lookup_of(searched).glob(f"*.{kind}")) for kind in ("texts", "ends"))
     whole = texts.read_bytes()
     if damage == "cut":
         texts.write_bytes(whole[: len(whole) // 2])
     elif damage == "noise":
-        lists.write_bytes(random.Random(1).randbytes(10_000))
+        ends.write_bytes(random.Random(1).randbytes(10_000))
     elif damage == "empty":
         (lookup_of(searched) / "lookup.json").write_text("")
     elif damage == "swapped":
-        texts.write_bytes(lists.read_bytes())
+        texts.write_bytes(ends.read_bytes())
     elif damage == "nothing":
-        lists.unlink()
+        ends.unlink()
     else:
         (lookup_of(searched) / "lookup.json").write_text('{"version": 99, "state": "", "segments": ["../../x"]}')
     assert finds(searched)
