@@ -42,7 +42,7 @@ class LocalEngine(LocalTexts):
     # -- groups by token ----------------------------------------------------------------------------------
 
     def collide(self, hot_limit: int) -> Collisions:
-        """In memory, as many tokens at once as fit."""
+        """Tokens that do not fit in memory together are parted on disk."""
         self.collapse()
         every = self.sentences.stale is None
         tokens = self.stage("hold", lambda: hold_postings(self.db, self.budget, every=every))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +31,8 @@ def hashes_of(texts: Sequence[str]) -> Hashes:
     return content_hashes(*text_buffers(text_column(texts)))
 
 
-def updated(folder: LookupFolder, texts: Sequence[str], state: str) -> Lookup:
-    """The lookup after the store has come to have these texts."""
+def stored(texts: Sequence[str], state: str) -> StoredTexts:
+    """What a store that has these texts says of them."""
     there = hashes_of(texts)
 
     def novel(known: Hashes, first: int) -> Iterator[pa.RecordBatch]:
@@ -41,15 +40,15 @@ def updated(folder: LookupFolder, texts: Sequence[str], state: str) -> Lookup:
         column = text_column([text for text, is_new in zip(texts, new, strict=True) if is_new])
         yield pa.record_batch([pa.array(there[new]), column], schema=TEXTS)
 
-    gone = partial(_gone, there)
-    folder.update(StoredTexts(state, 0, novel, gone, NO_ROWS), 1, lambda _: None)
+    return StoredTexts(state, 0, novel, lambda known: known[~np.isin(known, there)], NO_ROWS)
+
+
+def updated(folder: LookupFolder, texts: Sequence[str], state: str) -> Lookup:
+    """The lookup after the store has come to have these texts."""
+    folder.update(stored(texts, state), 1, lambda _: None)
     read = folder.read(state)
     assert read is not None
     return Lookup(read.segments)
-
-
-def _gone(there: Hashes, known: Hashes) -> Hashes:
-    return known[~np.isin(known, there)]
 
 
 def begin_so(lookup: Lookup, most: int) -> list[str]:
@@ -192,18 +191,13 @@ def test_no_text_is_there_twice_after_a_killed_update_that_began_anew(
     folder = LookupFolder(tmp_path / "l")
     updated(folder, ALIKE[:24], "one")
     rest = ALIKE[10:]  # so much is gone that it is made anew
-    there = hashes_of(rest)
-
-    def novel(known: Hashes, first: int) -> Iterator[pa.RecordBatch]:
-        new = np.flatnonzero(np.isin(there, known, invert=True))
-        yield pa.record_batch([pa.array(there[new]), text_column([rest[row] for row in new])], schema=TEXTS)
 
     def follow(done: int) -> None:
         if done > 20:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        folder.update(StoredTexts("two", 0, novel, partial(_gone, there), NO_ROWS), 1, follow)
+        folder.update(stored(rest, "two"), 1, follow)
     assert (folder.path / "partial.json").exists()
     lookup = updated(folder, rest, "two")
     assert begin_so(lookup, 100) == rest
