@@ -165,7 +165,7 @@ class LookupFolder:
                     kept = [name for name, _ in self._write(texts.novel(known[:0], 0), threads, 0, lambda _: None)]
                 known = dead = known[:0]
             kept = self._joined(kept, first, published)
-            places = places_of(list(map(self._segment, kept)), known, dead)
+            places = places_of(list(map(self._segment, kept)), known, dead) if len(dead) else _NONE_GONE
             names = [uuid.uuid4().hex if len(places) else None, uuid.uuid4().hex]
             if names[0] is not None:
                 self._write_batch(f"{names[0]}.gone", places)
