@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -238,8 +239,10 @@ def compared(
     `limit` (by default `threshold`).
     """
     limit = threshold(store) if limit is None else limit
-    jaccards = jaccards_with(TextSigner(store.signing), unit, found.texts)
-    similarity = np.round(similarities(_form(unit), search_form(found.texts)), 6).clip(max=1 - 1e-6)
+    with ThreadPoolExecutor(1) as pool:
+        comparing = pool.submit(jaccards_with, TextSigner(store.signing), unit, found.texts)
+        similarity = np.round(similarities(_form(unit), search_form(found.texts)), 6).clip(max=1 - 1e-6)
+        jaccards = comparing.result()
     similarity[found.texts.to_numpy(zero_copy_only=False) == unit] = 1
     match = jaccards >= limit
     order = np.lexsort((found.hashes, -similarity, ~match))

@@ -40,6 +40,8 @@ _STEP = 2**28 - 1
 _PLACE_BITS = 31
 _PLACE = np.uint64(2**_PLACE_BITS - 1)
 _END = 2**62  # comes after all texts
+_ROUNDED = np.float32(1.001)
+"""More than sums of weights differ that are added in another order."""
 _JOINED_AT_ONCE = 2**26  # bytes of steps
 
 
@@ -310,13 +312,18 @@ def _scored(
     for gram in range(len(begins)):
         while text[gram] < first << _TEXT_BITS:
             at[gram], text[gram] = _next(steps, at[gram], ends[gram], text[gram])
-    scores, touched = np.zeros(MOST_TEXTS, np.float32), np.empty(MOST_TEXTS + 1, np.int64)
+    scores, touched = np.zeros(MOST_TEXTS, np.float32), np.empty(MOST_TEXTS + 1, np.uint16)
     most = (len(sizes) - first) * MOST_TEXTS
     texts, kept = np.empty(most, np.int64), np.empty(most, np.float32)
     total = reached = 0
+    lowest, telling = min(least, enough), len(begins)
+    rest = np.float32(0)
+    while telling > 1 and (rest + weights[telling - 1]) * _ROUNDED < lowest:  # the others alone do not reach it
+        telling -= 1
+        rest += weights[telling]
     for block in range(first, len(sizes)):  # the scores of one fit in the cache of a processor
         low, count = block << _TEXT_BITS, 0
-        for gram in range(len(begins)):
+        for gram in range(telling):
             place, number, weight = at[gram], text[gram], weights[gram]
             while number < low + MOST_TEXTS:
                 touched[count] = number - low
@@ -324,10 +331,16 @@ def _scored(
                 scores[number - low] += weight
                 place, number = _next(steps, place, ends[gram], number)
             at[gram], text[gram] = place, number
+        for gram in range(telling, len(begins)):
+            place, number, weight = at[gram], text[gram], weights[gram]
+            while number < low + MOST_TEXTS:
+                scores[number - low] += weight if scores[number - low] > 0 else np.float32(0)
+                place, number = _next(steps, place, ends[gram], number)
+            at[gram], text[gram] = place, number
         for row in touched[:count]:
             score = scores[row]
             scores[row] = 0
-            if score < min(least, enough) or row >= sizes[block] or (len(gone) and gone[low + row]):
+            if score < lowest or row >= sizes[block] or (len(gone) and gone[low + row]):
                 continue
             reached += score >= enough
             if score >= least:

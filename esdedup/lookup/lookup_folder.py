@@ -34,6 +34,7 @@ from esdedup.lookup.text_blocks import (
     DamagedLookupError,
     Dictionary,
     check_complete,
+    dictionary_of,
     in_blocks,
     make_block,
 )
@@ -273,7 +274,7 @@ class LookupFolder:
         texts = pa.ipc.open_file(pa.py_buffer(MappedFile(self.path / f"{name}.texts").data))
         if texts.schema != GROUPS:
             raise DamagedLookupError
-        dictionary = Dictionary((texts.schema.metadata or {}).get(_DICTIONARY, b""))
+        dictionary = dictionary_of((texts.schema.metadata or {}).get(_DICTIONARY, b""))
         for number in range(texts.num_record_batches):
             yield Block(texts.get_batch(number), dictionary)
 
@@ -284,9 +285,10 @@ class LookupFolder:
         blocks = (rows for some in _gathered(batches) for rows in in_blocks(some))
         with ThreadPoolExecutor(threads) as pool:
             last: tuple[str, int, Future[None]] | None = None
+            dictionary = dictionary_of(b"")
             while (first := next(blocks, None)) is not None:
                 name, small, lists = uuid.uuid4().hex, 0, list[GramLists]()
-                dictionary = Dictionary.of(first)
+                dictionary = Dictionary.of(first, dictionary)
                 schema = GROUPS.with_metadata({_DICTIONARY: dictionary.data})
                 with pa.ipc.new_file(str(self.path / f"{name}.texts"), schema) as file:
                     made: deque[tuple[int, Future[tuple[pa.RecordBatch, GramLists]]]] = deque()

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from esdedup.columns.arrays import Numbers, decode, text_buffers, text_column
+from esdedup.columns.arrays import Numbers, decode, run_starts, text_buffers, text_column
 from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
 from esdedup.lookup.gram_lists import MOST_TEXTS, Scores
@@ -273,8 +273,18 @@ class Lookup:
         return texts_of(self._blocks, texts // MOST_TEXTS, texts % MOST_TEXTS)
 
     def _hashes(self, texts: Numbers) -> Hashes:
-        places = zip((texts // MOST_TEXTS).tolist(), (texts % MOST_TEXTS).tolist(), strict=True)
-        return np.array([self._blocks[block].hashes[row] for block, row in places], np.uint64)
+        order = np.argsort(texts)
+        owners, rows = np.divmod(texts[order], MOST_TEXTS)
+        starts = run_starts(owners)
+        found = [
+            self._blocks[owner].hashes[rows[begin:end]]
+            for owner, (begin, end) in zip(
+                owners[starts].tolist(), pairwise(np.append(starts, len(rows)).tolist()), strict=True
+            )
+        ]
+        hashes = np.empty(len(texts), np.uint64)
+        hashes[order] = np.concatenate([hashes[:0], *found])
+        return hashes
 
 
 class _Kept:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from itertools import pairwise
+from functools import lru_cache
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ _LEVEL = 3
 _MOST_DICTIONARY, _LEAST_DICTIONARY = 2**16, 2**12  # bytes
 _DICTIONARY_SHARE = 128  # of the texts
 _TRAINED_ON = 16  # every so many groups
+_AS_GOOD = 1.02
 _MOST_PACKED = 64
 """A group that would be so many times smaller is not compressed: so no file unpacks to much more than its size."""
 
@@ -69,8 +71,10 @@ class Dictionary:
             raise DamagedLookupError from error
 
     @classmethod
-    def of(cls, texts: pa.RecordBatch) -> Dictionary:
-        """Return one that is trained on texts, of `TEXTS`."""
+    def of(cls, texts: pa.RecordBatch, last: Dictionary) -> Dictionary:
+        """Return one that is trained on texts, of `TEXTS`, or the `last` one if that is as good for them: a question
+        is answered sooner with few of them.
+        """
         data, offsets = text_buffers(texts["text"])
         wanted = min(len(data) // _DICTIONARY_SHARE, _MOST_DICTIONARY)
         if wanted < _LEAST_DICTIONARY:
@@ -83,7 +87,11 @@ class Dictionary:
         dictionary = cls(trained.as_bytes())
         assert dictionary._trained is not None
         dictionary._trained.precompute_compress(_LEVEL)
-        return dictionary
+        others = groups[_TRAINED_ON // 2 :: _TRAINED_ON]
+        return last if last._bytes(others) < _AS_GOOD * dictionary._bytes(others) else dictionary
+
+    def _bytes(self, groups: Sequence[bytes]) -> int:
+        return sum(map(len, self.packed(groups).to_pylist()))
 
     def packed(self, groups: Sequence[bytes]) -> pa.LargeBinaryArray:
         """Return groups of texts, compressed."""
@@ -113,6 +121,12 @@ class Dictionary:
         if len(data) != size:
             raise DamagedLookupError
         return data
+
+
+@lru_cache(maxsize=64)
+def dictionary_of(data: bytes) -> Dictionary:
+    """Return the one with this data, the same for all segments that have it."""
+    return Dictionary(data)
 
 
 def _group_ends(texts: int) -> Numbers:
@@ -198,15 +212,11 @@ class Block:
         """Return the texts with these numbers."""
         return texts_of([self], np.zeros(len(rows), np.int64), rows)
 
-    def unpacked(self, groups: Numbers) -> tuple[bytes, Numbers, Numbers]:
-        """Return the bytes of groups, one after the other, the sizes of their texts, and how many each has."""
-        pieces, sizes = [], []
-        for group in groups.tolist():  # few, mostly one
-            own = self._sizes[GROUP * group : GROUP * (group + 1)]
-            piece = self._packed[self._bounds[group] : self._bounds[group + 1]]
-            pieces.append(self._dictionary.unpacked(piece, int(own.sum(dtype=np.int64))))
-            sizes.append(own)
-        return b"".join(pieces), np.concatenate(sizes).astype(np.int64), np.array(list(map(len, sizes)))
+    def unpacked(self, group: int) -> tuple[bytes | memoryview, list[int]]:
+        """Return the bytes of a group, and the sizes of its texts."""
+        sizes = self._sizes[GROUP * group : GROUP * (group + 1)].tolist()
+        piece = self._packed[self._bounds[group] : self._bounds[group + 1]]
+        return self._dictionary.unpacked(piece, sum(sizes)), sizes
 
     def rows(self, rows: Numbers) -> pa.RecordBatch:
         """Return texts, as `TEXTS`."""
@@ -222,15 +232,12 @@ def texts_of(blocks: Sequence[Block], numbers: Numbers, rows: Numbers) -> pa.Lar
     """Return texts, each by the number of its block and its own number there, in the order given."""
     if not len(rows):
         return text_column([])
-    there = np.unique(numbers).tolist()
     groups, turns = np.unique(numbers * MOST_TEXTS + rows // GROUP, return_inverse=True)
-    cuts = np.searchsorted(groups, np.array(there, np.int64) * MOST_TEXTS)
-    each = np.split(groups % MOST_TEXTS, cuts[1:])
-    pieces = [blocks[number].unpacked(some) for number, some in zip(there, each, strict=True)]
-    data, sizes, counts = zip(*pieces, strict=True)
-    ends = np.cumsum(np.concatenate(counts))
-    bounds = np.cumsum(np.concatenate([np.zeros(1, np.int64), *sizes]))
-    first = np.append(0, ends[:-1])
+    owners = (groups // MOST_TEXTS).tolist()
+    pieces = [blocks[at].unpacked(group) for at, group in zip(owners, (groups % MOST_TEXTS).tolist(), strict=True)]
+    data, sizes = zip(*pieces, strict=True)
+    bounds = np.cumsum([0, *chain.from_iterable(sizes)])
+    first = np.cumsum([0, *map(len, sizes)])
     texts = texts_from(np.frombuffer(b"".join(data), np.uint8), bounds)
     return texts.take(pa.array(first[turns] + rows % GROUP))
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-
 from esdedup.columns.database import Database
 
 SOURCE_GROUPS = "SELECT number, min(number) OVER (PARTITION BY name, qualified) AS group_id, name FROM sources"
 """Files of one folder share their source's name. Together they are one group, identified by its smallest number."""
 
 NAMED = """(
-    SELECT d.number, s.name AS source, s.history, d.title,
+    SELECT d.number, d.rowid AS row, s.name AS source, s.history, d.title,
         try_cast(d.key AS UBIGINT) AS numeral,  -- ids that are numbers come first, in their order
         CASE WHEN s.qualified THEN s.name || '/' ELSE '' END || d.key
             || CASE WHEN d.occurrence > 1 THEN '#' || d.occurrence ELSE '' END AS id
@@ -32,9 +30,14 @@ def rank_members(db: Database, unit: str, table: str, texts: str, *, few: bool =
     numbers (line 9 comes before line 10).
     """
     chosen = f"sentences SEMI JOIN ({texts}) w USING (hash)"
-    if few:
-        rows = db.rows(f"SELECT rowid FROM {chosen}")
-        db.create("rows_of_few", pa.table({"row": pa.array([row for (row,) in rows], pa.int64())}), temporary=True)
+    named = NAMED
+    if few:  # a join with all documents would read all their names
+        rows = db.table(f"SELECT rowid AS row, document FROM {chosen}")
+        db.create("rows_of_few", rows.select(["row"]), temporary=True)
+        db.create("documents_of_few", rows.select(["document"]), temporary=True)
+        held = db.table("SELECT rowid AS row FROM documents WHERE number IN (SELECT document FROM documents_of_few)")
+        db.create("documents_of_few", held, temporary=True)
+        named = f"(SELECT * FROM {NAMED} WHERE row IN (SELECT row FROM documents_of_few))"
         chosen, parts = "sentences", ["rowid IN (SELECT row FROM rows_of_few)"]
     else:
         parts = db.parts("hash", db.count(f"SELECT count(*) FROM {chosen}"))
@@ -45,7 +48,7 @@ def rank_members(db: Database, unit: str, table: str, texts: str, *, few: bool =
             SELECT s.*, n.source, n.id AS named, n.title, CASE WHEN n.history THEN s.contributor END AS who,
                 {sentence_id(unit)} AS id,
                 {{'source': n.source, 'numeral': n.numeral, 'id': n.id, 'position': s.position}} AS key
-            FROM (SELECT * FROM {chosen} WHERE {part}) s JOIN {NAMED} n ON n.number = s.document
+            FROM (SELECT * FROM {chosen} WHERE {part}) s JOIN {named} n ON n.number = s.document
         )
         SELECT c.hash, c.id, c.source, c.named AS document, c.title, c.position, c.text, c.revision, c.timestamp,
             c.last_revision, c.who AS contributor, c.document AS number,

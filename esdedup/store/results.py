@@ -338,8 +338,8 @@ class Results:
         chosen, members = f"chosen{self._calls}", "members"
         self.db.execute(
             f"CREATE TEMP TABLE {chosen} AS SELECT *, (sum(size) OVER (ORDER BY rank) // {_PAGE})::BIGINT AS page "
-            f"FROM (SELECT *, row_number() OVER (ORDER BY {order}) AS rank FROM clusters "
-            f"WHERE {' AND '.join(holds)} ORDER BY rank {most})",
+            f"FROM (SELECT *, row_number() OVER (ORDER BY {order}) AS rank FROM "
+            f"(SELECT * FROM clusters WHERE {' AND '.join(holds)} ORDER BY {order} {most}))",
             values,
         )
         if brief or (few and not self._ranked):

@@ -39,7 +39,7 @@ def block(texts: list[str]) -> Block:
 
 
 def block_of(rows: pa.RecordBatch) -> Block:
-    dictionary = Dictionary.of(rows)
+    dictionary = Dictionary.of(rows, EMPTY)
     return Block(make_block(rows, dictionary)[0], dictionary)
 
 
@@ -102,7 +102,7 @@ def test_groups_share_a_dictionary_once_there_is_enough_to_train_it_on() -> None
     source = random.Random(3)
     for count, trained in ((1_000, False), (20_000, True)):
         texts = [sentence(source, 8) for _ in range(count)]
-        dictionary = Dictionary.of(of(texts))
+        dictionary = Dictionary.of(of(texts), EMPTY)
         assert bool(dictionary.data) == trained
         groups, _ = make_block(of(texts), dictionary)
         asked = np.array([count - 1, 3, count // 2])
@@ -110,10 +110,20 @@ def test_groups_share_a_dictionary_once_there_is_enough_to_train_it_on() -> None
         assert read == [sorted(texts, key=key_of)[at] for at in asked]
 
 
+def test_a_dictionary_goes_on_while_it_is_as_good_as_a_new_one() -> None:
+    source = random.Random(3)
+    here, more = (of([sentence(source, 8) for _ in range(20_000)]) for _ in range(2))
+    other = of([sentence(source, 8).upper() for _ in range(20_000)])
+    last = Dictionary.of(here, EMPTY)
+    assert last is not EMPTY
+    assert Dictionary.of(more, last) is last
+    assert Dictionary.of(other, last) is not last
+
+
 def test_a_dictionary_that_is_not_the_one_that_was_used() -> None:
     source = random.Random(3)
     texts = of([sentence(source, 8) for _ in range(20_000)])
-    dictionary = Dictionary.of(texts)
+    dictionary = Dictionary.of(texts, EMPTY)
     groups, _ = make_block(texts, dictionary)
     magic = bytes.fromhex("37a430ec")  # of dictionaries
     for wrong in (b"", b"no dictionary", magic + bytes(100), dictionary.data[:-9_000]):
