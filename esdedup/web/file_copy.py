@@ -2,12 +2,14 @@
 writers.
 
 The file is not locked while it is copied, so writers need not wait. If it was written meanwhile, the copy is discarded.
-The copy takes as much disk as the store. It is beside the store or, if that folder is not writable, in the system's
-temporary folder. If a server was killed, the next one deletes its copy: nobody holds the lock in it any more.
+The copy takes as much disk as the store. It is beside the store or, if there is no room, in the system's temporary
+folder. Without room in either, the store itself is read. If a server was killed, the next one deletes its copy: nobody
+holds the lock in it any more.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import tempfile
@@ -28,48 +30,51 @@ from esdedup.store.duckdb.generation_file import (
 )
 from esdedup.store.duckdb.store import FileStore
 
+log = logging.getLogger("esdedup")
+
 _LOOK = 2**26  # bytes for the connection that checks whether somebody writes
 
+_LEFT_FREE = 2**28  # bytes of disk
 _LOCK = "lock"
 _SOON = 600  # seconds in which a new folder must get its lock
 _AT_ONCE = 2**24  # bytes that are copied at once
 
 
 class FileCopy:
-    """A folder with the copy `path`.
+    """A folder with the copy `path`, or none, and `path` is the store.
 
-    Raises `StoreLockedError` while somebody writes to the store. Raises `StoreError` if the copy cannot be made, or if
-    `ended` says that it is no longer needed.
+    Raises `StoreLockedError` while somebody writes to the store. Raises `StoreError` if `ended` says that the copy is
+    no longer needed.
     """
 
     def __init__(self, store: Path, ended: Callable[[], bool] = lambda: False) -> None:
         if not store.exists():
             raise StoreError.no_store(store)
         check_file(store)  # before anything of it is copied, and with its own name in the message
-        self._store = store
+        self._store = self.path = store
+        self._folder: Path | None = None
         self._lock: int | None = None
-        failed: OSError | None = None
+        size = store.stat().st_size
         for parent in _parents(store):
             _forget_left(store, parent)
             try:
+                if shutil.disk_usage(parent).free < size + _LEFT_FREE:
+                    continue
                 self._folder, self._lock = _held_folder(store, parent)
-            except OSError as error:
-                failed = error
-                continue
-            self.path = self._folder / store.name
-            try:
+                self.path = self._folder / store.name
                 self._copy(store, ended)
                 return
-            except OSError as error:
-                failed = error
+            except OSError:
                 self.close()
             except BaseException:
                 self.close()
                 raise
-        raise StoreError(
-            f"{store}: {failed and failed.strerror}; serve needs disk space for a copy of the store, beside it or in "
-            f"{tempfile.gettempdir()}"
-        ) from failed
+        self.path = store
+        log.warning(
+            "%s: there is no disk space for a copy of %s GB, neither beside it nor in %s; the store itself is served, "
+            "so nobody can write to it meanwhile",
+            store, f"{size / 1e9:.1f}", tempfile.gettempdir(),
+        )  # fmt: skip
 
     def _copy(self, store: Path, ended: Callable[[], bool]) -> None:
         before = _at_rest(store)
@@ -88,7 +93,9 @@ class FileCopy:
 
     def close(self) -> None:
         """Delete the copy. Open connections can read on."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None

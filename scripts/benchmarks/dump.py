@@ -30,6 +30,7 @@ def measure(bench: Bench) -> list[Row]:
     command = [*ESDEDUP, "run", path, "--out", out, "--fresh", "--quiet"]
     jobs = {
         "run": lambda: run(command).seconds,
+        "lean": lambda: run([*command, "--no-lookup", "--no-kinds"]).seconds,
         "decompress": partial(seconds, partial(_decompress, path)),
     }
     times = interleaved(jobs, min(bench.runs, MOST_RUNS))
@@ -46,6 +47,7 @@ def measure(bench: Bench) -> list[Row]:
     return [
         *rows,
         at_most("dump to clusters, times decompressing alone", ratio(times["run"], times["decompress"]), "x", 4),
+        at_most("without lookup and kinds, times decompressing", ratio(times["lean"], times["decompress"]), "x", 3),
     ]
 
 

@@ -261,7 +261,9 @@ def test_a_name_with_brackets(tmp_path: Path, file: str) -> None:
     assert beside(file) == {"s[1].duckdb"}
 
 
-def test_a_copy_where_there_is_room(file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_where_there_is_room(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     other, copy = tmp_path / "other", file_copy._copy
     other.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(other))
@@ -277,6 +279,16 @@ def test_a_copy_where_there_is_room(file: str, tmp_path: Path, monkeypatch: pyte
     assert beside(file) == {"s.duckdb"}
     made.close()
     assert not list(other.iterdir())
+    monkeypatch.setattr(tempfile, "tempdir", str(Path(file).parent))
+    in_place = Snapshot(file, 2, 2**28)
+    [said] = [record.getMessage() for record in caplog.records]
+    assert "the store itself is served" in said
+    with in_place.reader() as reader:
+        assert reader.results.counts()["clusters"]
+    in_place.retire()
+    with connect(Path(file), 2**26, 1, False) as writing:
+        writing.execute("INSERT INTO about VALUES ('more', '1')")
+    assert beside(file) == {"s.duckdb"}
 
 
 def test_a_copy_that_nobody_wants_any_more(file: str) -> None:
