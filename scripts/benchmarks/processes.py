@@ -72,7 +72,9 @@ def serving(store: str | Path, **environment: str) -> Iterator[tuple[int, subpro
     )
     try:
         assert process.stderr is not None
-        told = re.search(r"http://127\.0\.0\.1:([0-9]+)/", process.stderr.readline())
+        told = None
+        while told is None and (line := process.stderr.readline()):  # a warning may come first
+            told = re.search(r"http://127\.0\.0\.1:([0-9]+)/", line)
         assert told is not None
         yield int(told[1]), process
     finally:
