@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from esdedup.store.duckdb.file_lookup import FileLookup
     from esdedup.store.duckdb.ledger import FileLedger
 
+_DOCUMENTS_AT_ONCE = 2**19
+"""So many documents are grouped at once: their dates take a few hundred bytes each."""
+
 
 class FileCorpus(Corpus):
     """Documents, sentences and tokens in the tables of a database."""
@@ -94,25 +97,26 @@ class FileCorpus(Corpus):
         if reading is None or reading.first == 0:
             return None
         name = checkpoint.name if checkpoint.qualified else ""
-        asked = [name, reading.first]
         theirs = (
             "FROM documents d JOIN sources s ON s.number = d.source "
-            "WHERE CASE WHEN s.qualified THEN s.name ELSE '' END = ? AND d.number"
+            "WHERE CASE WHEN s.qualified THEN s.name ELSE '' END = $1 AND d.number"
         )
-        stored = self._db.batches(
-            f"""
+        known = f"""
             SELECT key, content, units, short, kept, revision, timestamp, contributor
-            FROM (SELECT d.number, key, content, sentences AS units, short {theirs} < ? AND occurrence = 1)
+            FROM (SELECT d.number, key, content, sentences AS units, short {theirs} BETWEEN $2 AND $3 AND occurrence = 1)
             JOIN (
                 SELECT document, count(*)::INTEGER AS kept, any_value(revision) AS revision,
                     any_value(timestamp) AS timestamp, any_value(contributor) AS contributor
-                FROM sentences GROUP BY document
+                FROM sentences WHERE document BETWEEN $2 AND $3 GROUP BY document
                 HAVING coalesce(min(revision), 0) = coalesce(max(last_revision), 0)
             ) ON document = number
-            """,
-            asked,
+            """
+        stored = (
+            batch
+            for first in range(0, reading.first, _DOCUMENTS_AT_ONCE)
+            for batch in self._db.batches(known, [name, first, min(first + _DOCUMENTS_AT_ONCE, reading.first) - 1])
         )
-        begun = self._db.table(f"SELECT key {theirs} >= ?", asked)["key"].combine_chunks()
+        begun = self._db.table(f"SELECT key {theirs} >= $2", [name, reading.first])["key"].combine_chunks()
         return (batch.cast(KNOWN) for batch in stored), begun
 
     def room(self) -> tuple[int, int] | None:
