@@ -103,8 +103,9 @@ class FileCorpus(Corpus):
         )
         known = f"""
             SELECT key, content, units, short, kept, revision, timestamp, contributor
-            FROM (SELECT d.number, key, content, sentences AS units, short {theirs} BETWEEN $2 AND $3 AND occurrence = 1)
-            JOIN (
+            FROM (
+                SELECT d.number, key, content, sentences AS units, short {theirs} BETWEEN $2 AND $3 AND occurrence = 1
+            ) JOIN (
                 SELECT document, count(*)::INTEGER AS kept, any_value(revision) AS revision,
                     any_value(timestamp) AS timestamp, any_value(contributor) AS contributor
                 FROM sentences WHERE document BETWEEN $2 AND $3 GROUP BY document
