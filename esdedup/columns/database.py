@@ -18,6 +18,7 @@ import pyarrow as pa
 
 ROWS_AT_ONCE = 500_000
 _PRIVATE_MEMORY = 2**29
+_ALONE = 3
 _ROW_BYTES = 2**10
 """Memory for a row of several joined tables: generous, because all of these tables are held while they are joined."""
 
@@ -29,6 +30,7 @@ _CLOSED_IN = {
     "allow_persistent_secrets": False,
     "python_enable_replacements": False,  # a name in a query is never a variable of ours
     "lock_configuration": True,  # nothing in a query can undo the above
+    "allowed_configs": ["memory_limit"],
 }
 """What a database may not do, whoever made its file. Its temporary folder stays allowed, so it can spill.
 
@@ -55,7 +57,7 @@ class Database:
         reads: Path | None = None,
     ) -> None:
         config: dict[str, Any] = {
-            "memory_limit": f"{memory // 2**20}MiB",
+            "memory_limit": _bytes(memory),
             "threads": threads,
             "preserve_insertion_order": False,
             **(_CLOSED_IN if reads is None else {}),
@@ -174,6 +176,17 @@ class Database:
                 self.connection.execute("ROLLBACK")
             raise
 
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Three times the memory meanwhile, when nothing else of the process needs much. To delete rows here and there
+        takes 8 bytes for each row of the table, until that is committed.
+        """
+        self.execute(f"SET memory_limit = '{_bytes(_ALONE * self.memory)}'")
+        try:
+            yield
+        finally:
+            self.execute(f"SET memory_limit = '{_bytes(self.memory)}'")
+
     def close(self) -> None:
         """Close the connection. A database in memory is deleted."""
         self.connection.close()
@@ -186,6 +199,10 @@ class Database:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _bytes(memory: int) -> str:
+    return f"{memory // 2**20}MiB"
 
 
 def reason_without_memory(error: BaseException) -> str | None:

@@ -76,11 +76,14 @@ def commit_reading(db: Database, ledger: FileLedger, first: int, *, remember: bo
         for checkpoint in [*changed, *(checkpoints[source] for source, *_ in repeated + older)]:
             ledger.save(checkpoint)
     if counts["unchanged"]:
-        db.execute(
-            f"UPDATE sentences SET {_taken_from('n')} FROM (SELECT s.* REPLACE (o.old AS document) FROM sentences s "
-            "JOIN outdated o ON s.document = o.new WHERE o.same) n WHERE sentences.document = n.document AND "
-            f"sentences.position = n.position AND ({_other_dates('sentences', 'n')})"
+        db.execute(  # in two steps: in one, all sentences would be held to find the few
+            "CREATE OR REPLACE TEMP TABLE redated AS "
+            f"SELECT s.rowid AS row, {', '.join(f'n.{name}' for name in DATES)} "
+            "FROM (SELECT old, new FROM outdated WHERE same) JOIN sentences n ON n.document = new "
+            "JOIN sentences s ON s.document = old AND s.position = n.position "
+            f"WHERE n.document >= {first} AND s.document < {first} AND ({_other_dates('s', 'n')})"
         )
+        db.execute(f"UPDATE sentences SET {_taken_from('n')} FROM redated n WHERE sentences.rowid = n.row")
         db.execute(f"DELETE FROM sentences WHERE document IN ({_SAME})")
         db.execute(f"DELETE FROM documents WHERE number IN ({_SAME})")
     if counts["replaced"] or (complete and counts["gone"]):

@@ -129,17 +129,20 @@ class FileCorpus(Corpus):
         reading = self._ledger.unfinished_reading()
         if reading is None:
             return {}
-        with self._db.transaction():
-            remember = self._ledger.follows_changes()
-            self._ledger.set(next=self._next_number())
-            counts = commit_reading(self._db, self._ledger, reading.first, remember=remember, complete=self.complete)
-            self._ledger.set(read={"sources": reading.sources, "first": reading.first}, started=None)
-            self._has_changed()
-        self._db.execute("CHECKPOINT")
+        with self._db.alone():
+            with self._db.transaction():
+                remember = self._ledger.follows_changes()
+                self._ledger.set(next=self._next_number())
+                counts = commit_reading(
+                    self._db, self._ledger, reading.first, remember=remember, complete=self.complete
+                )
+                self._ledger.set(read={"sources": reading.sources, "first": reading.first}, started=None)
+                self._has_changed()
+            self._db.execute("CHECKPOINT")
         return counts
 
     def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:
-        with self._db.transaction():
+        with self._db.alone(), self._db.transaction():
             self._ledger.set(next=self._next_number())
             removed, unknown = remove_documents(self._db, ids, remember=self._ledger.follows_changes())
             if removed:
