@@ -18,7 +18,7 @@ import pyarrow as pa
 
 ROWS_AT_ONCE = 500_000
 _PRIVATE_MEMORY = 2**29
-_ALONE = 3
+_ALONE = 2
 _ROW_BYTES = 2**10
 """Memory for a row of several joined tables: generous, because all of these tables are held while they are joined."""
 
@@ -178,7 +178,7 @@ class Database:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Three times the memory meanwhile, when nothing else of the process needs much. To delete rows here and there
+        """Have twice the memory meanwhile, when nothing else of the process needs much. To delete rows here and there
         takes 8 bytes for each row of the table, until that is committed.
         """
         self.execute(f"SET memory_limit = '{_bytes(_ALONE * self.memory)}'")

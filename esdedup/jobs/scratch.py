@@ -79,7 +79,7 @@ def scratch_database(store: Store, scanning: Scanning, resources: Resources, sen
         on_disk = kept or (store.signing.splitting.whole and sentences >= ON_DISK_FROM)
         with Database(
             folder / "scratch.duckdb" if on_disk else None,
-            memory=resources.memory * 2 // 5,
+            memory=resources.memory * 3 // 10,
             threads=resources.processes,
             spill=folder / "spill",
         ) as scratch:

@@ -22,17 +22,20 @@ def sentence_id(unit: str) -> str:
     return "n.id" if unit == "record" else "n.id || ':' || s.position"
 
 
-def rank_members(db: Database, unit: str, table: str, texts: str, *, few: bool = False, shared: bool = False) -> None:
-    """Make `table`: every sentence of the texts that `texts` selects, with its names. With `few`, look them up by row.
-    With `shared`, other connections see the table.
+_FEW = 200_000
+"""So many sentences, and their documents, are looked up by their rows: a join would read all names."""
+
+
+def rank_members(db: Database, unit: str, table: str, texts: str, *, shared: bool = False) -> None:
+    """Make `table`: every sentence of the texts that `texts` selects, with its names. With `shared`, other connections
+    see the table.
 
     `turn` 1 is a text's first occurrence, 2 its second, 3 any other: by source and document. Numeric ids are sorted as
     numbers (line 9 comes before line 10).
     """
-    chosen = f"sentences SEMI JOIN ({texts}) w USING (hash)"
-    named = NAMED
-    if few:  # a join with all documents would read all their names
-        rows = db.table(f"SELECT rowid AS row, document FROM {chosen}")
+    chosen, named = f"sentences SEMI JOIN ({texts}) w USING (hash)", NAMED
+    rows = db.table(f"SELECT rowid AS row, document FROM {chosen} LIMIT {_FEW + 1}")
+    if len(rows) <= _FEW:
         db.create("rows_of_few", rows.select(["row"]), temporary=True)
         db.create("documents_of_few", rows.select(["document"]), temporary=True)
         held = db.table("SELECT rowid AS row FROM documents WHERE number IN (SELECT document FROM documents_of_few)")

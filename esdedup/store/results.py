@@ -62,7 +62,7 @@ class Results:
         Pairs are rows of `PAIRS`. Without a classifier, clusters have no kind. `meanwhile` may read rows and sizes of
         the new ones while they are published. Its errors do not hold them up.
         """
-        with self.db.transaction():
+        with self.db.alone(), self.db.transaction():
             for table in ("pairs", "clusters", "cluster_texts", "origins"):
                 self.db.execute(f"DELETE FROM {table}")
             for batch in pairs:
@@ -83,7 +83,7 @@ class Results:
         """Replace the pairs of the texts `stale` and the clusters of `affected` (with all their texts), or nothing."""
         self.db.create("affected", affected, temporary=True)
         old = "SELECT cluster FROM cluster_texts SEMI JOIN affected USING (hash)"
-        with self.db.transaction():
+        with self.db.alone(), self.db.transaction():
             self.replace_pairs(stale, pairs)
             self.db.execute(f"DELETE FROM clusters WHERE id IN ({old}); DELETE FROM origins WHERE cluster IN ({old})")
             self.db.execute("DELETE FROM cluster_texts WHERE hash IN (SELECT hash FROM affected)")
@@ -245,9 +245,7 @@ class Results:
             SEMI JOIN shown USING (hash) GROUP BY hash
             """
         )
-        rank_members(
-            db, self._unit, "faces", "SELECT hash FROM shown UNION SELECT partner AS hash FROM partners", few=True
-        )
+        rank_members(db, self._unit, "faces", "SELECT hash FROM shown UNION SELECT partner AS hash FROM partners")
         rows = db.rows(
             """
             SELECT me.id, me.text, coalesce(twin.id, other.id), coalesce(twin.text, other.text),
@@ -347,7 +345,7 @@ class Results:
             texts = f"SELECT hash FROM cluster_texts JOIN {chosen} ON id = cluster"
             if brief:
                 texts = f"SELECT unnest([representative, weakest_a, weakest_b]) AS hash FROM {chosen}"
-            rank_members(self.db, self._unit, members, texts, few=brief)
+            rank_members(self.db, self._unit, members, texts)
         else:
             self._rank_all()
         try:
