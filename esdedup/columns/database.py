@@ -29,8 +29,8 @@ _CLOSED_IN = {
     "autoload_known_extensions": False,
     "allow_persistent_secrets": False,
     "python_enable_replacements": False,  # a name in a query is never a variable of ours
-    "lock_configuration": True,  # nothing in a query can undo the above
     "allowed_configs": ["memory_limit"],
+    "lock_configuration": True,  # nothing in a query can undo the above
 }
 """What a database may not do, whoever made its file. Its temporary folder stays allowed, so it can spill.
 
