@@ -19,6 +19,8 @@ import pyarrow as pa
 ROWS_AT_ONCE = 500_000
 _PRIVATE_MEMORY = 2**29
 _ALONE = 2
+"""So many times its memory a database may have while nothing else of the process needs much."""
+
 _ROW_BYTES = 2**10
 """Memory for a row of several joined tables: generous, because all of these tables are held while they are joined."""
 

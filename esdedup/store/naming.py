@@ -36,12 +36,11 @@ def rank_members(db: Database, unit: str, table: str, texts: str, *, shared: boo
     chosen, named = f"sentences SEMI JOIN ({texts}) w USING (hash)", NAMED
     rows = db.table(f"SELECT rowid AS row, document FROM {chosen} LIMIT {_FEW + 1}")
     if len(rows) <= _FEW:
-        db.create("rows_of_few", rows.select(["row"]), temporary=True)
-        db.create("documents_of_few", rows.select(["document"]), temporary=True)
-        held = db.table("SELECT rowid AS row FROM documents WHERE number IN (SELECT document FROM documents_of_few)")
-        db.create("documents_of_few", held, temporary=True)
-        named = f"(SELECT * FROM {NAMED} WHERE row IN (SELECT row FROM documents_of_few))"
-        chosen, parts = "sentences", ["rowid IN (SELECT row FROM rows_of_few)"]
+        db.create("few_sentences", rows, temporary=True)
+        held = "SELECT rowid AS row FROM documents WHERE number IN (SELECT document FROM few_sentences)"
+        db.create("few_documents", db.table(held), temporary=True)  # rows of a query inside another crash DuckDB 2.0
+        chosen, named = "sentences", f"(SELECT * FROM {NAMED} WHERE row IN (SELECT row FROM few_documents))"
+        parts = ["rowid IN (SELECT row FROM few_sentences)"]
     else:
         parts = db.parts("hash", db.count(f"SELECT count(*) FROM {chosen}"))
     # no sorting and no windows: the sentences of one text may not fit in memory

@@ -71,8 +71,8 @@ class FileCopy:
                 raise
         self.path = store
         log.warning(
-            "%s: there is no disk space for a copy of %s GB, neither beside it nor in %s; the store itself is served, "
-            "so nobody can write to it meanwhile",
+            "%s: a copy of %s GB cannot be written, neither beside it nor in %s; the store itself is served, so nobody "
+            "can write to it meanwhile",
             store, f"{size / 1e9:.1f}", tempfile.gettempdir(),
         )  # fmt: skip
 

@@ -224,7 +224,8 @@ class LakeStore(Store):
 
     def _view(self, table: str, paths: list[Path], select: str) -> None:
         listed = ", ".join(f"'{self._plain / path.relative_to(self._files.folder)}'" for path in paths)
-        rows = f"read_parquet([{listed}], file_row_number = {'rowid' in select})" if paths else f"{table}_none"
+        numbered = "file_row_number" in select
+        rows = f"read_parquet([{listed}], file_row_number = {numbered})" if paths else f"{table}_none"
         if not paths:
             self._db.create(f"{table}_none", PARTS[table].append(pa.field("file_row_number", pa.int64())).empty_table())
         self._db.execute(f"DROP TABLE IF EXISTS {table}; CREATE VIEW {table} AS {select.format(rows)}")

@@ -265,7 +265,11 @@ def test_tables_in_memory_replace_no_rows(tmp_path: Path) -> None:
     assert esdedup.status(store=tmp_path / "named.duckdb")["counts"]["documents"] == 5
 
 
-def test_pages_that_are_stored_are_not_prepared_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("at_once", [7, 1_000])  # documents of the store that are looked at
+def test_pages_that_are_stored_are_not_prepared_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    monkeypatch.setattr("esdedup.store.duckdb.corpus._DOCUMENTS_AT_ONCE", at_once)
     before = first_month(7)
     after = [Page(page.id, page.revision + 1000, POOL[41]) if page.id == 9 else page for page in before]
     # another revision of the same text, and a page that comes twice
