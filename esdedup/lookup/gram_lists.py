@@ -89,11 +89,12 @@ class GramLists:
         """Return the lists of grams from one to another, which is not among them. Raise `ValueError` if they contradict
         themselves.
         """
-        begin, end = (int(np.searchsorted(self.grams, bound)) for bound in (low, high))
+        bounds = np.array([low, high - 1], np.uint32)  # of another type, all grams would be converted
+        begin, end = int(np.searchsorted(self.grams, bounds[0])), int(np.searchsorted(self.grams, bounds[1], "right"))
         for ending in ("grams", "held", "ends"):
             self._expect(ending, [(begin, end + 1)])
         ends = self.ends[begin : end + 1]
-        if (np.diff(ends) < 0).any() or ends[0] < 0 or ends[-1] > len(self.steps):
+        if (np.diff(ends) <= 0).any() or ends[0] < 0 or ends[-1] > len(self.steps):
             raise ValueError("lists of a lookup end where they cannot")
         self._expect("steps", [(int(ends[0]), int(ends[-1]))])
         steps = self.steps[ends[0] : ends[-1]]

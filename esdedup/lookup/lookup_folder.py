@@ -13,7 +13,7 @@ import os
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -30,6 +30,7 @@ from esdedup.lookup.gram_lists import FILES, MOST_TEXTS, GramLists, joined
 from esdedup.lookup.mapped_file import MappedFile
 from esdedup.lookup.text_blocks import (
     GROUPS,
+    MOST_BYTES,
     Block,
     DamagedLookupError,
     Dictionary,
@@ -41,7 +42,7 @@ from esdedup.lookup.text_blocks import (
 from esdedup.lookup.text_rows import Rows, TextRows, write_rows
 from esdedup.lookup.text_segment import PLACES, Segment, places_of, without
 
-VERSION = 6
+VERSION = 7
 ENDING = ".lookup"
 
 
@@ -50,13 +51,16 @@ class StoredTexts(NamedTuple):
 
     Args:
         state: Which one.
-        reach: A number that is higher than that of each document. No number is given to two documents.
+        states: Those that the store has had, as far as it knows, and this one. Since then, no number was given to two
+            documents. A store that was made anew, or restored from a copy, has not had the later ones of its name.
+        reach: A number that is higher than that of each document.
         novel: Yields the texts (of `TEXTS`, each once) of documents from a number on that are not among these hashes.
         gone: Returns those of these hashes whose texts the store does not have.
         rows: Where they stand.
     """
 
     state: str
+    states: Collection[str]
     reach: int
     novel: Callable[[Hashes, int], Iterator[pa.RecordBatch]]
     gone: Callable[[Hashes], Hashes]
@@ -81,16 +85,17 @@ _POLL = 0.2  # seconds
 
 
 class Named(NamedTuple):
-    """The names of the files of a segment: of its lists, and of its texts."""
+    """The names of the files of a segment, of its lists and of its texts, and how many of its blocks are small."""
 
     lists: str
     texts: list[str]
+    small: int
 
     @classmethod
     def of(cls, saved: Any) -> Named:
         """Return names as they are saved; none of them names anything outside of the folder."""
-        lists, texts = saved
-        return cls(uuid.UUID(lists).hex, [uuid.UUID(name).hex for name in texts])
+        lists, texts, small = saved
+        return cls(uuid.UUID(lists).hex, [uuid.UUID(name).hex for name in texts], int(small))
 
     def files(self) -> set[str]:
         """The names of all its files."""
@@ -135,54 +140,72 @@ class LookupFolder:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(self.path))
         self.path.mkdir(parents=True, exist_ok=True)
         with _held(self.path / _LOCK):
-            published: set[str] = set()
-            try:
+            about = None
+            with suppress(DamagedLookupError):
                 about = self._about()
-                published = published.union(*(name.files() for name in about.segments))
-                kept, segments, first = about.segments, list(map(self._segment, about.segments)), about.reach
-                if about.state == texts.state:
-                    return
-            except DamagedLookupError:
-                kept, segments, first = [], [], 0
-            if (unfinished := self._unfinished()) is not None:
-                first, kept, segments = unfinished
+            if about is not None and (about.state, about.rows.end) == (texts.state, texts.rows.end):
+                return
+            published = set[str]().union(*(name.files() for name in about.segments)) if about is not None else set()
+            kept, first = self._basis(about, texts)
+            segments = map(self._segment, kept)
             known = np.concatenate([np.empty(0, np.uint64), *(b.hashes for each in segments for b in each.blocks)])
             dead = texts.gone(known) if len(known) else known
             if len(dead) > _MOST_GONE * len(known):
-                kept, segments, known, dead, first = [], [], known[:0], known[:0], 0
+                kept, first, known, dead = [], 0, known[:0], known[:0]
             follow(len(known))
-            small = sum(_is_small(len(block)) for segment in segments for block in segment.blocks)
-            for name, few in self._write(texts.novel(known, first), threads, len(known), follow):
-                kept.append(name)
-                small += few
-                self._save(_PARTIAL, {"first": first, "segments": kept})
-            if small > _SMALL_BLOCKS:
-                segments = list(map(self._segment, kept))
-                living = without(segments, places_of(segments, known, dead))
-                rows = (rows for segment in living for rows in segment.rows())
-                try:
-                    kept = [name for name, _ in self._write(rows, threads, 0, lambda _: None)]
-                except DamagedLookupError:
-                    kept = [name for name, _ in self._write(texts.novel(known[:0], 0), threads, 0, lambda _: None)]
+            begun = {"state": texts.state, "first": first}
+            for name in self._write(texts.novel(known, first), threads, len(known), follow):
+                kept = [*kept, name]
+                self._save(_PARTIAL, {**begun, "segments": kept})
+            if sum(name.small for name in kept) > _SMALL_BLOCKS:
+                kept = self._rewritten(kept, known, dead, texts, threads)
                 known = dead = known[:0]
-            kept = self._joined(kept, first, published)
-            places = places_of(list(map(self._segment, kept)), known, dead) if len(dead) else _NONE_GONE
-            names = [uuid.uuid4().hex if len(places) else None, uuid.uuid4().hex]
-            if names[0] is not None:
-                self._write_batch(f"{names[0]}.gone", places)
-            said = {
-                "version": VERSION, "state": texts.state, "reach": texts.reach, "segments": kept, "gone": names[0],
-                "rows": names[1], "row_bits": write_rows(self.path / f"{names[1]}.rows", texts.rows),
-            }  # fmt: skip
-            self._save(_ABOUT, said)
-            files = set[str]().union(*(name.files() for name in kept))
-            self._clear({_ABOUT, _LOCK, f"{names[0]}.gone", f"{names[1]}.rows", *files})
+            kept = self._joined(kept, begun, published)
+            self._publish(texts, kept, places_of(list(map(self._segment, kept)), known, dead) if len(dead) else None)
+
+    def _basis(self, about: _About | None, texts: StoredTexts) -> tuple[list[Named], int]:
+        """Return the segments that an update keeps, and the number of the first document that these may lack: those of
+        an update that was killed or, without one, those of the last one.
+        """
+        found = self._unfinished()
+        if found is None:
+            found = None if about is None else (about.state, about.reach, about.segments)
+        with suppress(DamagedLookupError):
+            if found is not None and all(self._segment(name).blocks for name in found[2]):
+                return found[2], found[1] if found[0] in texts.states else 0
+        return [], 0
+
+    def _rewritten(
+        self, named: list[Named], known: Hashes, dead: Hashes, texts: StoredTexts, threads: int
+    ) -> list[Named]:
+        """Write the texts of segments again, without those that are `dead`, in blocks that are full."""
+        segments = list(map(self._segment, named))
+        living = without(segments, places_of(segments, known, dead))
+        rows = (rows for segment in living for rows in segment.rows())
+        try:
+            return list(self._write(rows, threads, 0, lambda _: None))
+        except DamagedLookupError:
+            return list(self._write(texts.novel(known[:0], 0), threads, 0, lambda _: None))
+
+    def _publish(self, texts: StoredTexts, kept: list[Named], places: pa.RecordBatch | None) -> None:
+        """Make these segments, without the texts at `places`, what the lookup has, and delete all other files."""
+        gone, rows = None if places is None or not len(places) else uuid.uuid4().hex, uuid.uuid4().hex
+        if gone is not None:
+            self._write_batch(f"{gone}.gone", places)
+        write_rows(self.path / f"{rows}.rows", texts.rows)
+        said = {
+            "version": VERSION, "state": texts.state, "reach": texts.reach, "segments": kept, "gone": gone,
+            "rows": rows, "end": texts.rows.end,
+        }  # fmt: skip
+        self._save(_ABOUT, said)
+        files = set[str]().union(*(name.files() for name in kept))
+        self._clear({_ABOUT, _LOCK, f"{gone}.gone", f"{rows}.rows", *files})
 
     def _save(self, name: str, said: dict[str, Any]) -> None:
         with whole_file(self.path / name) as part:
             part.write_text(json.dumps(said), "utf-8")
 
-    def _joined(self, named: list[Named], first: int, published: set[str]) -> list[Named]:
+    def _joined(self, named: list[Named], begun: dict[str, Any], published: set[str]) -> list[Named]:
         """Join the lists of segments that follow each other, where many are not half full. Their texts stay."""
         sizes = [len(self._segment(name).blocks) for name in named]
         done: list[Named] = []
@@ -191,28 +214,28 @@ class LookupFolder:
             if len(theirs) < _MANY:
                 done += theirs
                 continue
-            made = Named(uuid.uuid4().hex, [texts for name in theirs for texts in name.texts])
+            texts = [texts for name in theirs for texts in name.texts]
+            made = Named(uuid.uuid4().hex, texts, sum(name.small for name in theirs))
             try:
                 parts = joined([self._segment(name).lists for name in theirs], sizes[run.start : run.stop])
                 GramLists.write(self.path / made.lists, parts)
-            except ValueError:  # who asks for them is told
+            except ValueError:  # a question that needs them says that they are damaged
                 done += theirs
                 continue
             del parts  # while files are mapped, they take disk, though they are deleted
             done.append(made)
-            self._save(_PARTIAL, {"first": first, "segments": [*done, *named[run.stop :]]})
+            self._save(_PARTIAL, {**begun, "segments": [*done, *named[run.stop :]]})
             for file in {f"{name.lists}.{ending}" for name in theirs for ending in FILES} - published:
                 (self.path / file).unlink()  # or they would take their disk twice
         return done
 
-    def _unfinished(self) -> tuple[int, list[Named], list[Segment]] | None:
-        """Return from which document on an update that was killed has looked at texts, the names of the segments that
-        it kept and those that it completed, and the segments; None without such an update.
+    def _unfinished(self) -> tuple[str, int, list[Named]] | None:
+        """Return the state of the store for which an update was killed, from which document on it has looked at texts,
+        and the segments that it kept and completed; None without such an update.
         """
-        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, DamagedLookupError):
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             found = json.loads((self.path / _PARTIAL).read_text("utf-8"))
-            names = list(map(Named.of, found["segments"]))
-            return int(found["first"]), names, list(map(self._segment, names))
+            return str(found["state"]), int(found["first"]), list(map(Named.of, found["segments"]))
         return None
 
     def _is_linked(self) -> bool:
@@ -239,7 +262,7 @@ class LookupFolder:
             version, state, reach, gone = (about[name] for name in ("version", "state", "reach", "gone"))
             names = list(map(Named.of, about["segments"]))
             dead = _NONE_GONE if gone is None else self._batch(f"{uuid.UUID(gone).hex}.gone", PLACES)
-            rows = TextRows(self.path / f"{uuid.UUID(about['rows']).hex}.rows", about["row_bits"])
+            rows = TextRows(self.path / f"{uuid.UUID(about['rows']).hex}.rows", about["end"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise DamagedLookupError from error
         if version != VERSION or not isinstance(state, str) or not isinstance(reach, int):
@@ -280,33 +303,33 @@ class LookupFolder:
 
     def _write(
         self, batches: Iterator[pa.RecordBatch], threads: int, done: int, follow: Callable[[int], None]
-    ) -> Iterator[tuple[Named, int]]:
-        """Write segments of texts. Yield the name of each that is complete, and how many of its blocks are small."""
-        blocks = (rows for some in _gathered(batches) for rows in in_blocks(some))
+    ) -> Iterator[Named]:
+        """Write segments of texts. Yield the names of each that is complete."""
+        blocks = _filled(batches)
         with ThreadPoolExecutor(threads) as pool:
-            last: tuple[str, int, Future[None]] | None = None
+            last: tuple[Named, Future[None]] | None = None
             dictionary = dictionary_of(b"")
             while (first := next(blocks, None)) is not None:
                 name, small, lists = uuid.uuid4().hex, 0, list[GramLists]()
                 dictionary = Dictionary.of(first, dictionary)
                 schema = GROUPS.with_metadata({_DICTIONARY: dictionary.data})
                 with pa.ipc.new_file(str(self.path / f"{name}.texts"), schema) as file:
-                    made: deque[tuple[int, Future[tuple[pa.RecordBatch, GramLists]]]] = deque()
+                    made: deque[tuple[int, Future[tuple[pa.RecordBatch, GramLists]]]] = deque()  # with its texts
                     for rows in chain([first], islice(blocks, _BLOCKS - 1), repeat(None, threads)):
                         if rows is not None:
+                            small += _is_small(rows)
                             made.append((len(rows), pool.submit(make_block, rows, dictionary)))
                         if made and (rows is None or len(made) > threads):  # blocks are written in their order
                             count, block = made.popleft()
                             groups, grams = block.result()
                             file.write_batch(groups)
                             lists.append(grams)
-                            small += _is_small(count)
                             done += count
                             follow(done)
                 if last is not None:
                     yield _complete(*last)
                 parts = joined(lists, [1] * len(lists))
-                last = name, small, pool.submit(GramLists.write, self.path / name, parts)
+                last = Named(name, [name], small), pool.submit(GramLists.write, self.path / name, parts)
             if last is not None:
                 yield _complete(*last)
 
@@ -323,14 +346,14 @@ class LookupFolder:
                 file.unlink(missing_ok=True)
 
 
-def _complete(name: str, small: int, lists: Future[None]) -> tuple[Named, int]:
+def _complete(named: Named, lists: Future[None]) -> Named:
     lists.result()
-    return Named(name, [name]), small
+    return named
 
 
-def _is_small(texts: int) -> bool:
-    """Whether a block of so many texts is not half full."""
-    return texts < MOST_TEXTS // 2
+def _is_small(rows: pa.RecordBatch) -> bool:
+    """Whether a block of these texts is not half full."""
+    return 2 * len(rows) < MOST_TEXTS and 2 * rows["text"].nbytes < MOST_BYTES
 
 
 def _runs(sizes: Sequence[int]) -> list[range]:
@@ -352,16 +375,16 @@ def _is_ours(name: str) -> bool:
     return kind in {"texts", "gone", "rows", *FILES} and len(stem) == 32 and stem.isalnum()
 
 
-def _gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
-    """Gather small batches until they fill a block."""
+def _filled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the same texts in batches for a block each. All but the last are full."""
     held: list[pa.RecordBatch] = []
     for batch in batches:
         held.append(batch)
-        if sum(map(len, held)) >= MOST_TEXTS:
-            yield held
-            held = []
-    if held:
-        yield held
+        if sum(map(len, held)) >= MOST_TEXTS or sum(each["text"].nbytes for each in held) >= MOST_BYTES:
+            *full, rest = in_blocks(held)
+            yield from full
+            held = [rest]
+    yield from in_blocks(held)
 
 
 @contextmanager

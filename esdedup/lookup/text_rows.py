@@ -33,9 +33,9 @@ _AT_ONCE = 2**24
 """So many rows are sorted at once, in 16 bytes each."""
 
 
-def write_rows(path: Path, rows: Rows) -> int:
-    """Write the list of rows. Return how many bits each row has."""
-    bits = max(1, (rows.end - 1).bit_length())
+def write_rows(path: Path, rows: Rows) -> None:
+    """Write the list of rows."""
+    bits = _bits(rows.end)
     parts = 1 + rows.size // _AT_ONCE
     with path.open("wb") as file:
         for low, high in pairwise(2**64 * part // parts for part in range(parts + 1)):
@@ -44,7 +44,11 @@ def write_rows(path: Path, rows: Rows) -> int:
             del read
             keys.sort()
             keys.tofile(file)
-    return bits
+
+
+def _bits(end: int) -> int:
+    """Return how many bits each row takes."""
+    return max(1, (end - 1).bit_length())
 
 
 def _keys(batch: pa.RecordBatch, bits: int) -> Hashes:
@@ -54,22 +58,33 @@ def _keys(batch: pa.RecordBatch, bits: int) -> Hashes:
 
 
 class TextRows:
-    """A list that was written by `write_rows`. Raises `OSError` or `ValueError` if it cannot be read."""
+    """A list that was written by `write_rows`. Raises `OSError` or `ValueError` if it cannot be read.
 
-    def __init__(self, path: Path, bits: int) -> None:
-        if not 1 <= bits < 64:
-            raise ValueError("a row takes 1 to 63 bits")
-        self._bits = bits
+    Rows move when a database closes the gaps of deleted ones. Then the last of them moves too, so a store has another
+    `end` than the list.
+    """
+
+    def __init__(self, path: Path, end: int) -> None:
+        if not 0 <= end <= 2**63:
+            raise ValueError("rows have numbers of 63 bits")
+        self.end = end
+        self._bits = np.uint64(_bits(end))
         self._keys: Hashes = MappedFile(path).array(np.uint64)
 
     def spans(self, hashes: Hashes) -> tuple[Numbers, Numbers]:
         """Return where the rows of each text begin and end in the list, by content hash."""
-        bits = np.uint64(self._bits)
-        low = hashes >> bits << bits
-        high = low | (np.uint64(1) << bits) - np.uint64(1)
+        low = hashes >> self._bits << self._bits
+        high = low | (np.uint64(1) << self._bits) - np.uint64(1)
         return np.searchsorted(self._keys, low), np.searchsorted(self._keys, high, "right")
 
-    def between(self, begins: Numbers, ends: Numbers) -> Numbers:
-        """Return the rows at these places, in the order given; of each text they are sorted."""
+    def between(self, begins: Numbers, ends: Numbers) -> tuple[Numbers, Hashes]:
+        """Return the rows at these places, in the order given, and the first bits of the hash that each should have; of
+        each text they are sorted.
+        """
         lists = [np.empty(0, np.uint64), *(self._keys[begin:end] for begin, end in zip(begins, ends, strict=True))]
-        return (np.concatenate(lists) & ((np.uint64(1) << np.uint64(self._bits)) - np.uint64(1))).astype(np.int64)
+        keys = np.concatenate(lists)
+        return (keys & ((np.uint64(1) << self._bits) - np.uint64(1))).astype(np.int64), self.beginnings(keys)
+
+    def beginnings(self, hashes: Hashes) -> Hashes:
+        """Return the first bits of hashes, as many as the list has."""
+        return hashes >> self._bits

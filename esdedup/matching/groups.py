@@ -161,26 +161,40 @@ class Runs(NamedTuple):
     places: Numbers  # (members,): place of each in the order 1 of its group; or (0,) without hot groups
 
 
-def runs_of_groups(groups: Groups, tokens: Tokens, hot: Flags) -> Runs:
-    """Return groups as runs, each hot one as one run in each of the two orders. `hot` (n, tokens) marks tokens."""
+_LEADING = 2**14
+"""So many texts of a hot group lead a run at most: what is found in a run is held in memory."""
+
+
+def runs_of_groups(groups: Groups, tokens: Tokens, hot: Flags, window: int) -> Runs:
+    """Return groups as runs, each hot one in both of the two orders. `hot` (n, tokens) marks tokens. In hot groups, a
+    text is compared with `window` others.
+    """
     is_hot = hot[groups.members[groups.starts[:-1]], groups.columns]
+    leading = groups.sizes()
     whole: npt.NDArray[np.int8] = np.zeros(len(groups), np.int8)
     if not is_hot.any():
-        return Runs(groups.starts, groups.members, groups.columns, whole, groups.sizes(), np.empty(0, np.int64))
-    starts, members, places = [groups.starts], [groups.members], [np.zeros(len(groups.members), np.int64)]
+        return Runs(groups.starts, groups.members, groups.columns, whole, leading, np.empty(0, np.int64))
+    leading[is_hot] = 0  # they are compared as runs
+    members, places = [groups.members], [np.zeros(len(groups.members), np.int64)]
+    cut: list[tuple[int, int, int, int]] = []  # column, order, members and leading ones of each run
     for group in np.flatnonzero(is_hot):
-        held = groups.members[groups.starts[group] : groups.starts[group + 1]]
-        alike = np.lexsort(other_tokens(tokens[held], groups.columns[group]).T[::-1])
-        for order in (np.arange(len(held)), alike):
-            starts.append(starts[-1][-1:] + len(held))
-            members.append(held[order])
-            places.append(order)
-    columns = np.concatenate([groups.columns, np.repeat(groups.columns[is_hot], 2)])
-    in_order = np.concatenate([whole, np.tile(np.array([1, 2], np.int8), int(is_hot.sum()))])
-    bounds = np.concatenate(starts)
-    leading = np.diff(bounds)
-    leading[: len(groups)][is_hot] = 0  # they are compared as runs
-    return Runs(bounds, np.concatenate(members), columns, in_order, leading, np.concatenate(places))
+        held, column = groups.members[groups.starts[group] : groups.starts[group + 1]], int(groups.columns[group])
+        alike = np.lexsort(other_tokens(tokens[held], column).T[::-1])
+        for turn, order in enumerate((np.arange(len(held)), alike), 1):
+            for begin in range(0, len(held), _LEADING):
+                some = order[begin : begin + _LEADING + window]
+                members.append(held[some])
+                places.append(some)
+                cut.append((column, turn, len(some), min(_LEADING, len(some))))
+    columns, orders, sizes, leads = np.array(cut, np.int64).T
+    return Runs(
+        np.concatenate([groups.starts, groups.starts[-1] + np.cumsum(sizes)]),
+        np.concatenate(members),
+        np.concatenate([groups.columns, columns]),
+        np.concatenate([whole, orders.astype(np.int8)]),
+        np.concatenate([leading, leads]),
+        np.concatenate(places),
+    )
 
 
 def runs_of_postings(postings: pa.Table, members: Numbers) -> Runs:

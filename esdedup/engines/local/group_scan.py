@@ -113,33 +113,37 @@ class GroupScan:
         engine, db = self._engine, self._db
         ranges = engine.stage("order", self._order)
         found = engine.result("candidates") or 0
+        table = "met" if engine.result("by sketches") else "pairs"
+        whole = engine.result("pairs of ranges") or 0
+        if db.count(f"SELECT count(*) FROM {table}") > whole:  # a killed command has not finished its last range
+            db.execute(f"CREATE OR REPLACE TABLE {table} AS SELECT * FROM {table} WHERE rowid < {whole}")
         for done in range(engine.result("ranges") or 0, ranges):
+            for pairs, candidates in self._compare_range(done):  # not in a transaction, which holds them in memory
+                db.insert(table, pairs)
+                found += candidates
             with db.transaction():
-                table, parts = self._compare_range(done)
-                for pairs, candidates in parts:
-                    db.insert(table, pairs)
-                    found += candidates
                 engine.finish("ranges", done + 1)
                 engine.finish("candidates", found)
+                engine.finish("pairs of ranges", db.count(f"SELECT count(*) FROM {table}"))
             engine.sentences.progress(done + 1, ranges)
         if engine.result("by sketches"):
             engine.stage("bring", lambda: engine.bring("WHERE number IN (SELECT a FROM met UNION SELECT b FROM met)"))
             engine.compare_pairs(self._functions.verify, self._context)
         return found
 
-    def _compare_range(self, which: int) -> tuple[str, _Compared]:
-        """Return where the pairs of a range are put, and in parts these pairs and the number of candidates."""
+    def _compare_range(self, which: int) -> _Compared:
+        """Yield the pairs of a range and the number of candidates, in parts."""
         postings = self._db.table("SELECT token, number FROM postings WHERE range = ? ORDER BY token, number", [which])
         compare = self._sifted if self._engine.result("by sketches") else self._compared
         return compare(which, postings)
 
-    def _compared(self, which: int, postings: pa.Table) -> tuple[str, _Compared]:
+    def _compared(self, which: int, postings: pa.Table) -> _Compared:
         texts = self._db.table(
             "SELECT number, group_id, stale, text, tokens FROM active WHERE range = ? ORDER BY number", [which]
         )
-        return "pairs", self._functions.compare(self._context, postings, texts)
+        return self._functions.compare(self._context, postings, texts)
 
-    def _sifted(self, which: int, postings: pa.Table) -> tuple[str, _Compared]:
+    def _sifted(self, which: int, postings: pa.Table) -> _Compared:
         of_range = "SEMI JOIN (SELECT number FROM postings WHERE range = ?) USING (number)"
         texts = self._db.table(
             "SELECT t.number, t.group_id, t.stale, k.kind, s.tokens FROM texts t JOIN kinds k USING (number) "
@@ -149,7 +153,7 @@ class GroupScan:
         sketches = self._db.table(
             f"SELECT view, number, size, sketch FROM sketches {of_range} ORDER BY view, number", [which]
         )
-        return "met", self._functions.sift(self._context, postings, texts, sketches)
+        return self._functions.sift(self._context, postings, texts, sketches)
 
     def _order(self) -> int:
         """Give each posting a range, and bring what is compared. Return the number of ranges."""

@@ -143,7 +143,7 @@ def _collided(
 ) -> Iterator[tuple[Numbers, Similarities, int]]:
     """Run `collide` on slices of the groups. Yield what it returns, of as many slices together as fit in memory."""
     is_hot = among(block.tokens, np.sort(hot_tokens))
-    runs = groups if isinstance(groups, Runs) else runs_of_groups(groups, block.tokens, is_hot)
+    runs = groups if isinstance(groups, Runs) else runs_of_groups(groups, block.tokens, is_hot, HOT_WINDOW)
     width = signer.signing.signer.tokens
     texts = Colliding(block.tokens, is_hot, block.group_id, block.stale)
 

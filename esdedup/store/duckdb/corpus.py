@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from esdedup.store.duckdb.file_lookup import FileLookup
     from esdedup.store.duckdb.ledger import FileLedger
 
+_KNOWN_STATES = 1_000
+"""So many of its last states a store knows: a lookup that was made for an earlier one looks at all texts again."""
+
 _DOCUMENTS_AT_ONCE = 2**19
 """So many documents are grouped at once: their dates take a few hundred bytes each."""
 
@@ -154,7 +157,9 @@ class FileCorpus(Corpus):
         overtaken = is_much(self.changes(), self._ledger.scanned_texts())
         if overtaken:
             self._db.execute("DELETE FROM stale")
-        self._ledger.set(**self._ledger.changed(overtaken=overtaken))
+        changed = self._ledger.changed(overtaken=overtaken)
+        states = [*(self._ledger.get("states") or []), changed["state"]]
+        self._ledger.set(**changed, states=states[-_KNOWN_STATES:])
 
     # -- scanning -------------------------------------------------------------------------------------------
 

@@ -85,7 +85,9 @@ class FileLookup:
     def make(self, threads: int, follow: Callable[[int], None]) -> None:
         """See `Corpus.make_lookup`. Raise `StoreError` if it can be written nowhere."""
         reach = self._db.count("SELECT max(number) + 1 FROM documents")
-        texts = StoredTexts(self._ledger.state(), reach, self._novel, self._gone, self._rows())
+        state = self._ledger.state()
+        states = {*(self._ledger.get("states") or []), state}
+        texts = StoredTexts(state, states, reach, self._novel, self._gone, self._rows())
         for number, folder in enumerate(self._folders):
             try:
                 folder.update(texts, threads, follow)
@@ -121,16 +123,21 @@ class FileLookup:
                 yield kept.drop_columns(["rowid"]).cast(TEXTS)
 
     def _rows(self) -> Rows:
-        count, end = self._db.row("SELECT count(*), coalesce(max(rowid) + 1, 0) FROM sentences")
+        count = self._db.count("SELECT count(*) FROM sentences")
         query = "SELECT hash, rowid AS row FROM sentences WHERE hash BETWEEN ? AND ?"
-        return Rows(count, end, lambda low, high: self._db.stream(query, [low, high]))
+        return Rows(count, self._end(), lambda low, high: self._db.stream(query, [low, high]))
+
+    def _end(self) -> int:
+        """Return a number that is higher than that of each row."""
+        return self._db.count("SELECT max(rowid) + 1 FROM sentences")
 
     def _found(self) -> _Opened | None:
         """Return the lookup if it is up to date."""
         state = self._ledger.state()
         if self._opened is None or self._opened.state != state:
             there = ((folder.path, folder.read(state)) for folder in self._folders)
-            found = ((path, read) for path, read in there if read is not None)
+            end = self._end()
+            found = ((path, read) for path, read in there if read is not None and read.rows.end == end)
             self._opened = next((_Opened(state, path, Lookup(each.segments), each.rows) for path, each in found), None)
         return self._opened
 
@@ -141,7 +148,7 @@ class FileLookup:
 
     def _ask(self, ask: Callable[[Lookup], Found]) -> Found:
         found = self._found()
-        assert found is not None, "who asks has made the lookup before"
+        assert found is not None, "the lookup is made before it is asked"
         try:
             return ask(found.lookup)
         except DamagedLookupError as error:

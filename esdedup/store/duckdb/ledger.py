@@ -46,6 +46,7 @@ VALUES: dict[str, Form] = {
     "read": _READING,
     "running": {"verb": str, "names": [str]},
     "state": str,
+    "states": [str],
     "scan": {"summary": _SUMMARY, "overtaken?": bool},
 }
 """The form of each value, by its key."""

@@ -36,6 +36,9 @@ WHERE (? IS NULL OR s.language = ?) AND (? IS NULL OR n.source = ?) AND (? IS NU
 """SQL for sentences `s` that pass filters."""
 
 
+_OF_ROWS = "WHERE rowid IN (SELECT unnest(?::BIGINT[]))"
+
+
 class _Sentence(NamedTuple):
     document: int
     position: int
@@ -82,13 +85,19 @@ class SentenceLookup:
         within, values = (WITHIN, of_filters(filters)) if filters.chosen else ("WHERE true", [])  # names take long
         within += " AND hash IN (SELECT unnest(?::UBIGINT[]))"
         values = [*values, asked.tolist()]
-        if (rows := self._rows()) is not None:
-            begins, ends = rows.spans(asked)
+        if (listed := self._rows()) is not None:
+            begins, ends = listed.spans(asked)
             if not (ends > begins).any():
                 return PLACES.empty_table()
             if (ends - begins).sum() <= MOST_LOOKED_AT:
-                within += " AND s.rowid IN (SELECT unnest(?::BIGINT[]))"
-                values.append(rows.between(begins, ends).tolist())
+                rows, beginnings = listed.between(begins, ends)
+                read = self._db.table(f"SELECT rowid, hash, document FROM sentences {_OF_ROWS}", [rows.tolist()])
+                held = dict(zip(read["rowid"].to_pylist(), read["hash"].to_pylist(), strict=True))
+                if _stand(listed, rows, beginnings, held):
+                    if not filters.chosen:
+                        return _counted(read.filter(pc.is_in(read["hash"], pa.array(asked))))
+                    within += " AND s.rowid IN (SELECT unnest(?::BIGINT[]))"
+                    values.append(rows.tolist())
         return self._db.table(
             "SELECT hash, count(*) AS sentences, count(DISTINCT document) AS documents "
             f"FROM sentences s {within} GROUP BY hash",
@@ -115,13 +124,16 @@ class SentenceLookup:
 
     def _of_texts(self, hashes: Hashes, texts: Mapping[int, str], most: int | None) -> pa.Table:
         """Return the sentences with the texts, in the order of the texts, at most so many of each."""
-        if (rows := self._rows()) is not None:
-            begins, ends = rows.spans(hashes)
+        if (listed := self._rows()) is not None:
+            begins, ends = listed.spans(hashes)
             shown = ends if most is None else np.minimum(ends, begins + most)
             if (shown - begins).sum() <= MOST_LOOKED_AT:
-                found = self._chosen(hashes, rows.between(begins, shown), texts, most)
+                rows, beginnings = listed.between(begins, shown)
+                held = self._read(rows, texts)
+                found = _chosen(hashes, rows, held, most)
                 enough = [end == all_ or len(each) == most for each, end, all_ in zip(found, shown, ends, strict=True)]
-                if all(enough):  # else rows of other texts, whose hashes begin alike, took their places
+                # else rows of other texts, whose hashes begin alike, took their places
+                if all(enough) and _stand(listed, rows, beginnings, {row: each.hash for row, each in held.items()}):
                     return self._shown(chain.from_iterable(found))
         read = self._db.arrays(
             "SELECT s.rowid AS row FROM sentences s "
@@ -129,18 +141,7 @@ class SentenceLookup:
             "QUALIFY row_number() OVER (PARTITION BY turn ORDER BY s.rowid) <= ? ORDER BY turn, row",
             [hashes.tolist(), list(range(len(hashes))), sys.maxsize if most is None else most],
         )
-        return self._shown(chain.from_iterable(self._chosen(hashes, read["row"], texts, most)))
-
-    def _chosen(
-        self, hashes: Hashes, rows: Numbers, texts: Mapping[int, str], most: int | None
-    ) -> list[list[_Sentence]]:
-        """Return for each text those of the rows that have it, at most so many."""
-        read = self._read(rows, texts)
-        of_text: dict[int, list[_Sentence]] = {hash_: [] for hash_ in hashes.tolist()}
-        for row in dict.fromkeys(rows.tolist()):  # texts whose hashes begin alike have rows in common
-            if row in read and read[row].hash in of_text:
-                of_text[read[row].hash].append(read[row])
-        return [of_text[hash_][:most] for hash_ in hashes.tolist()]
+        return self._shown(chain.from_iterable(_chosen(hashes, read["row"], self._read(read["row"], texts), most)))
 
     def _read(self, rows: Numbers, texts: Mapping[int, str]) -> dict[int, _Sentence]:
         """Return sentences by row number. `texts` are those that are known, by hash.
@@ -150,7 +151,7 @@ class SentenceLookup:
         """
         read = self._db.rows(
             f"SELECT rowid, document, position, {'NULL' if texts else 'text'}, revision, timestamp, language, hash "
-            "FROM sentences WHERE rowid IN (SELECT unnest(?::BIGINT[]))",
+            f"FROM sentences {_OF_ROWS}",
             [rows.tolist()],
         )
         found = {row: _Sentence(*values) for row, *values in read}
@@ -190,6 +191,28 @@ class SentenceLookup:
                 self._names.update(list(read.items())[:_KEPT_NAMES])
             names |= read
         return names
+
+
+def _stand(listed: TextRows, rows: Numbers, beginnings: Hashes, held: Mapping[int, int]) -> bool:
+    """Whether the rows of a store still have the texts by which they are listed. `held` are their hashes."""
+    if not all(row in held for row in rows.tolist()):
+        return False
+    return np.array_equal(listed.beginnings(np.array([held[row] for row in rows.tolist()], np.uint64)), beginnings)
+
+
+def _counted(read: pa.Table) -> pa.Table:
+    """Return in how many sentences and documents the texts of some rows stand, as `PLACES`."""
+    counts = read.group_by("hash").aggregate([("document", "count"), ("document", "count_distinct")])
+    return counts.rename_columns(PLACES.names).cast(PLACES)
+
+
+def _chosen(hashes: Hashes, rows: Numbers, held: Mapping[int, _Sentence], most: int | None) -> list[list[_Sentence]]:
+    """Return for each text those of the rows that have it, at most so many."""
+    of_text: dict[int, list[_Sentence]] = {hash_: [] for hash_ in hashes.tolist()}
+    for row in dict.fromkeys(rows.tolist()):  # texts whose hashes begin alike have rows in common
+        if row in held and held[row].hash in of_text:
+            of_text[held[row].hash].append(held[row])
+    return [of_text[hash_][:most] for hash_ in hashes.tolist()]
 
 
 def of_filters(filters: Filters) -> list[str | None]:

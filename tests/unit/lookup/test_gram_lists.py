@@ -150,3 +150,11 @@ def test_files_that_contradict_each_other(lists: GramLists, tmp_path: Path, endi
         return
     with pytest.raises((OSError, ValueError)):
         GramLists.read(tmp_path / "some")
+
+
+def test_empty_lists_are_damage() -> None:
+    count = 1_000  # each would be written as four bytes, for which there is no room
+    grams, held = np.arange(count, dtype=np.uint32), np.ones(count, np.uint32)
+    lists = GramLists(grams, held, np.zeros(count + 1, np.int64), np.zeros(0, np.uint8))
+    with pytest.raises(ValueError, match="end where they cannot"):
+        list(joined([lists], [1]))

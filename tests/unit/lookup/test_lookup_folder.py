@@ -40,7 +40,7 @@ def stored(texts: Sequence[str], state: str) -> StoredTexts:
         column = text_column([text for text, is_new in zip(texts, new, strict=True) if is_new])
         yield pa.record_batch([pa.array(there[new]), column], schema=TEXTS)
 
-    return StoredTexts(state, 0, novel, lambda known: known[~np.isin(known, there)], NO_ROWS)
+    return StoredTexts(state, (), 0, novel, lambda known: known[~np.isin(known, there)], NO_ROWS)
 
 
 def updated(folder: LookupFolder, texts: Sequence[str], state: str) -> Lookup:
@@ -166,14 +166,14 @@ def test_a_killed_update_goes_on_after_the_last_segment(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        folder.update(StoredTexts("two", 0, novel, lambda known: known[:0], NO_ROWS), 1, follow)
+        folder.update(StoredTexts("two", (), 0, novel, lambda known: known[:0], NO_ROWS), 1, follow)
     assert folder.read("one") is not None  # who has the store as it was goes on asking
     if damage == "partial.json":
         (folder.path / damage).write_text('["../x", 7]', "utf-8")
     if damage == "segment":
         for file in folder.path.glob("*.ends"):
             file.write_bytes(file.read_bytes()[:-40])
-    folder.update(StoredTexts("two", 0, novel, lambda known: known[:0], NO_ROWS), 1, lambda _: None)
+    folder.update(StoredTexts("two", (), 0, novel, lambda known: known[:0], NO_ROWS), 1, lambda _: None)
     assert asked[0] == 5
     assert asked[1] == {"": 13, "partial.json": 5, "segment": 0}[damage]
     read = folder.read("two")
@@ -226,3 +226,14 @@ def test_lists_of_many_segments_are_joined(tmp_path: Path, monkeypatch: pytest.M
     assert begin_so(lookup, 100) == ALIKE
     for text in ALIKE:
         assert alike(lookup, text, 1).texts.to_pylist() == [text]
+
+
+def test_blocks_that_are_full_of_bytes_are_not_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_blocks, "MOST_BYTES", 400)
+    monkeypatch.setattr(lookup_folder, "MOST_BYTES", 400)
+    monkeypatch.setattr(lookup_folder, "_SMALL_BLOCKS", 1)
+    folder, texts = LookupFolder(tmp_path / "l"), [f"The same {at:03} {'long text ' * 12}" for at in range(30)]
+    updated(folder, texts[:-1], "one")
+    written = set(folder.path.glob("*.texts"))
+    assert begin_so(updated(folder, texts, "two"), 30) == texts
+    assert written < set(folder.path.glob("*.texts"))

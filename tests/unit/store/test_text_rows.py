@@ -61,9 +61,39 @@ def test_texts_whose_hashes_begin_alike_do_not_hide_each_other(path: Path, tmp_p
         expected = answers(store)
         rows = places._lookup._rows()
         crowded = Rows(rows.size, 2 ** (64 - bits), rows.read)
-        made = TextRows(tmp_path / "rows", write_rows(tmp_path / "rows", crowded))
+        write_rows(tmp_path / "rows", crowded)
+        made = TextRows(tmp_path / "rows", crowded.end)
         places._places._rows = lambda: made
         assert answers(store) == expected
+
+
+def test_rows_that_have_moved_are_not_trusted(path: Path, tmp_path: Path) -> None:
+    with esdedup.open_store(path, read_only=True) as store:
+        places: Any = store.corpus
+        expected = answers(store)
+        rows = places._lookup._rows()
+        for moved in (1, -1, rows.end):
+
+            def read(low: int, high: int, moved: int = moved) -> Any:
+                for batch in rows.read(low, high):
+                    elsewhere = np.maximum(batch["row"].to_numpy() + moved, 0)
+                    yield pa.record_batch({"hash": batch["hash"], "row": elsewhere})
+
+            write_rows(tmp_path / "rows", Rows(rows.size, 2 * rows.end, read))
+            made = TextRows(tmp_path / "rows", 2 * rows.end)
+            places._places._rows = lambda made=made: made
+            assert answers(store) == expected
+
+
+def test_a_lookup_whose_rows_have_moved_is_not_up_to_date(path: Path) -> None:
+    with esdedup.open_store(path, read_only=True) as store:
+        corpus: Any = store.corpus
+        assert not corpus.lookup_behind()
+    with esdedup.open_store(path, read_only=True) as store:
+        corpus = store.corpus
+        end = corpus._lookup._end()
+        corpus._lookup._end = lambda: end - 1
+        assert corpus.lookup_behind()
 
 
 def test_many_rows_are_sorted_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,24 +106,25 @@ def test_many_rows_are_sorted_in_parts(tmp_path: Path, monkeypatch: pytest.Monke
         own = np.flatnonzero((hashes >= np.uint64(low)) & (hashes <= np.uint64(high)))
         yield pa.record_batch({"hash": hashes[own], "row": own})
 
-    bits = write_rows(tmp_path / "rows", Rows(1_000, 1_000, read))
-    rows = TextRows(tmp_path / "rows", bits)
+    write_rows(tmp_path / "rows", Rows(1_000, 1_000, read))
+    rows = TextRows(tmp_path / "rows", 1_000)
     asked = np.unique(hashes)
     begins, ends = rows.spans(asked)
     for hash_, begin, end in zip(asked, begins, ends, strict=True):
-        found = rows.between(np.array([begin]), np.array([end]))
+        found, beginnings = rows.between(np.array([begin]), np.array([end]))
+        assert set(beginnings.tolist()) == {int(hash_) >> 10}
         assert found.tolist() == np.flatnonzero(hashes == hash_).tolist()
 
 
 def test_a_store_without_sentences(tmp_path: Path) -> None:
-    bits = write_rows(tmp_path / "rows", Rows(0, 0, lambda low, high: iter(())))
-    rows = TextRows(tmp_path / "rows", bits)
+    write_rows(tmp_path / "rows", Rows(0, 0, lambda low, high: iter(())))
+    rows = TextRows(tmp_path / "rows", 0)
     assert [each.tolist() for each in rows.spans(np.array([5], np.uint64))] == [[0], [0]]
-    assert rows.between(np.zeros(1, np.int64), np.zeros(1, np.int64)).tolist() == []
+    assert rows.between(np.zeros(1, np.int64), np.zeros(1, np.int64))[0].tolist() == []
 
 
-@pytest.mark.parametrize("bits", [0, 64, -1])
-def test_rows_of_no_such_width(tmp_path: Path, bits: int) -> None:
+@pytest.mark.parametrize("end", [-1, 2**63 + 1])
+def test_rows_of_no_such_number(tmp_path: Path, end: int) -> None:
     (tmp_path / "rows").write_bytes(bytes(8))
-    with pytest.raises(ValueError, match="1 to 63 bits"):
-        TextRows(tmp_path / "rows", bits)
+    with pytest.raises(ValueError, match="63 bits"):
+        TextRows(tmp_path / "rows", end)
