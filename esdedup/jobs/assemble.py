@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Hashes
+from esdedup.errors import StoreError
 from esdedup.jobs.known_documents import Unchanged
 from esdedup.jobs.prepare import BatchPlan, Prepared
 from esdedup.jobs.revision_deltas import RevisionDelta
@@ -22,6 +23,8 @@ from esdedup.store.schemas import DOCUMENT_ROWS, SEEN, SENTENCE_ROWS
 
 _FOLD = 0x9E3779B97F4A7C15
 _TOLD_OF_REVISIONS = ("revision", "timestamp", "contributor")
+
+_MOST_NUMBERS = 2**31 - 1
 
 
 @dataclass(slots=True)
@@ -133,6 +136,11 @@ class Assembler:
         self.pending_bytes += prepared.texts.nbytes + prepared.tokens.nbytes
         self.pending_rows += len(prepared.texts)
         self.pending_documents += batch.num_rows
+        if self._next + self._step * batch.num_rows > _MOST_NUMBERS:
+            raise StoreError(
+                "the store has no numbers left for documents: each one that is read takes one of two billion, also if "
+                "it is known; index all sources again with --fresh"
+            )
         self.sentences += len(prepared.texts)
         if self._plan.merge_revisions:
             self._add_revisions(batch, delta, prepared)

@@ -38,7 +38,7 @@ from esdedup.store.ledger import STANDARD_INPUT, SourceCheckpoint
 log = logging.getLogger("esdedup")
 
 _LARGE_SOURCES = 2**30
-"""Bytes of sources for which it is worth while to tell beforehand how much they take on disk."""
+"""Bytes of sources of which it is said beforehand how much they take on disk."""
 _TELLING = 0.03
 """From this share on, what was read tells how much the rest takes."""
 _NEW = 2**25
@@ -122,7 +122,8 @@ def index_sources(
         bar = stack.enter_context(Bar("index", sum(source.size for source in sources), "B", not quiet))
         workers = Workers(resources.processes)
         stack.callback(workers.close)
-        room = _Room(intake, sum(source.size for source in sources))
+        kinds = {None if source.path is None else source.path.suffix for source in sources}
+        room = _Room(intake, sum(source.size for source in sources), alike=len(kinds) == 1)
         before = 0
         for source, checkpoint in zip(sources, checkpoints, strict=True):
             if not checkpoint.finished:
@@ -138,13 +139,16 @@ def index_sources(
 
 
 class _Room:
-    """Whether the disk is large enough for the whole job, as the first part of sources of `size` bytes tells."""
+    """Whether the disk is large enough for the whole job, as the first part of sources of `size` bytes tells, if these
+    are all `alike`: others may be compressed otherwise.
+    """
 
-    def __init__(self, intake: Intake, size: int) -> None:
+    def __init__(self, intake: Intake, size: int, *, alike: bool) -> None:
         self._intake = intake
         self._size = size
         room = intake.room()
-        self._told = size < _LARGE_SOURCES or room is None or room[0] > _NEW  # what it had says nothing about the rest
+        # what a store had says nothing about the rest
+        self._told = not alike or size < _LARGE_SOURCES or room is None or room[0] > _NEW
 
     def check(self, done: int) -> None:
         """Raise `StoreError` if `done` bytes are enough to tell that it is not."""

@@ -19,6 +19,7 @@ _STAGE = "{desc}: {percentage:3.0f}%|{bar}| {n:,} of {total:,} tasks [{elapsed}]
 
 
 _TOLD_FROM = 0.02  # of a job; before that, nothing says how long the rest will take
+_AT_ONCE = 2.0  # seconds; what is done by then was mostly done before
 _JOB = "{desc}: {percentage:3.0f}%|{bar:20}| {elapsed}{postfix}"
 _JOB_OF_UNKNOWN_SIZE = "{desc}: {elapsed}{postfix}"
 
@@ -44,6 +45,7 @@ class Job:
         self._lines = shown and not _draws()
         self._began = self._stage_began = time.monotonic()
         self._next = self._began + _SECONDS_BETWEEN_LINES
+        self._before = 0.0, 0.0  # seconds and share of what a killed command had done, which takes no time now
         self._seconds: dict[str, float] = {}
         self._stage = ""
         self._bar = _bar_class()(
@@ -72,8 +74,11 @@ class Job:
         done = None if part is None else (sum(shares[:at]) + min(part, 1.0) * shares[at]) / sum(shares)
         told = [self._stage, *([note] if note else [])]
         elapsed = time.monotonic() - self._began
-        if done is not None and done >= _TOLD_FROM:
-            told.append(f"about {self._bar.format_interval(elapsed / done - elapsed)} left")
+        if done is not None and elapsed < _AT_ONCE:
+            self._before = elapsed, done
+        if done is not None and done - self._before[1] >= _TOLD_FROM:
+            pace = (elapsed - self._before[0]) / (done - self._before[1])
+            told.append(f"about {self._bar.format_interval(pace * (1 - done))} left")
         if self._lines:
             if time.monotonic() >= self._next:
                 self._next = time.monotonic() + _SECONDS_BETWEEN_LINES

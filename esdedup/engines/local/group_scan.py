@@ -9,9 +9,8 @@ themselves only if those are similar.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 from tempfile import TemporaryFile
-from typing import TypeAlias
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -74,20 +73,23 @@ def _postings(db: Database, is_first: Flags, budget: int) -> Iterator[tuple[Numb
     parts = 1 << (_SORTING_BYTES * count // budget).bit_length()
     if db.spill is not None:
         db.spill.mkdir(exist_ok=True)
-    with ExitStack() as stack:
-        files = [stack.enter_context(TemporaryFile(dir=db.spill)) for _ in range(parts)]
+    with TemporaryFile(dir=db.spill) as file:
+        ends_of_batches = [np.zeros(parts + 1, np.int64)]  # where, in the file, the parts of each batch begin and end
         for batch in db.batches("SELECT rowid, tokens FROM signatures"):
             lists = batch["tokens"]
             flat, ends = pc.fill_null(lists.values, NO_TOKEN).to_numpy(), lists.offsets.to_numpy()
             rows = batch["rowid"].to_numpy()
             postings, bounds = parted(flat, ends, rows, is_first, np.empty(len(flat), POSTING), parts)
-            for file, begin, end in zip(files, bounds[:-1], bounds[1:], strict=True):
-                postings[begin:end].tofile(file)
-        for file in files:
-            file.seek(0)
-            read = np.fromfile(file, POSTING)
-            file.truncate(0)
+            postings.tofile(file)
+            ends_of_batches.append(bounds + ends_of_batches[-1][-1])
+        for part in range(parts):
+            read = np.concatenate([_read(file, *bounds[part : part + 2]) for bounds in ends_of_batches])
             yield read["token"].copy(), read["row"]
+
+
+def _read(file: IO[bytes], begin: int, end: int) -> npt.NDArray[Any]:
+    file.seek(begin * POSTING.itemsize)
+    return np.fromfile(file, POSTING, end - begin)
 
 
 def _share(db: Database, tokens: Numbers, rows: npt.NDArray[np.uint32]) -> int:

@@ -64,4 +64,3 @@ def test_a_store_that_is_restored_from_a_copy(tmp_path: Path, documents: Documen
     added = documents.made("c", 8)
     esdedup.add(documents.written("c", added), store=store)
     assert not_found(store, [f"{row['text'].split('. ')[1]}." for row in added]) == []
-

@@ -42,6 +42,16 @@ def test_a_job_tells_of_its_stages(clock: list[float], caplog: pytest.LogCapture
     assert last == "run took 01:55: index 01:40, scan 00:11, write 00:04"
 
 
+def test_what_a_killed_command_had_done_takes_no_time(clock: list[float], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    with Job("scan", True), Bar("scan", 2, "range", True) as bar:
+        clock[0] += 1
+        bar.reach(1)
+        clock[0] += 60
+        bar.reach(2)  # 30 hundredths in a minute, and 40 are left
+    assert caplog.messages[0] == "scan: 60%, scan, about 01:20 left"
+
+
 def test_a_stage_of_unknown_size_has_no_share(clock: list[float], caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     with Job("index", True), Bar("index", 0, "B", True) as bar:

@@ -20,7 +20,7 @@ def intake(*rooms: tuple[int, int] | None, lookup: bool = True) -> Any:
 
 
 def test_too_small_a_disk() -> None:
-    room = _Room(intake((0, 40 * GB), (1 * GB, 39 * GB)), WIKI)
+    room = _Room(intake((0, 40 * GB), (1 * GB, 39 * GB)), WIKI, alike=True)
     room.check(WIKI // 100)  # too little to tell
     with pytest.raises(StoreError, match=r"about 48\.0 GB on disk are needed, and 39\.0 GB are free; omit the lookup"):
         room.check(WIKI // 20)
@@ -28,7 +28,7 @@ def test_too_small_a_disk() -> None:
 
 def test_what_is_needed_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level("INFO")
-    room = _Room(intake((0, 40 * GB), (1 * GB, 39 * GB), lookup=False), WIKI)
+    room = _Room(intake((0, 40 * GB), (1 * GB, 39 * GB), lookup=False), WIKI, alike=True)
     for part in range(5, 20):
         room.check(WIKI * part // 100)
     assert caplog.messages == ["about 36.0 GB on disk will be needed; 39.0 GB are free"]
@@ -44,4 +44,8 @@ def test_what_is_needed_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     ],
 )
 def test_jobs_of_which_nothing_can_be_told(rooms: list[Any], size: int) -> None:
-    _Room(intake(*rooms), size).check(size // 2)
+    _Room(intake(*rooms), size, alike=True).check(size // 2)
+
+
+def test_sources_that_are_compressed_in_several_ways() -> None:
+    _Room(intake((0, 40 * GB), (GB, GB)), WIKI, alike=False).check(WIKI // 20)

@@ -76,6 +76,14 @@ def test_a_hot_token_finds_its_cluster_with_bounded_work(budget: int) -> None:
     assert all(similarity == jaccard(a, b) >= 0.8 for a, b, similarity, _, _ in rows[::50])
 
 
+def test_a_hot_group_is_compared_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = template(5, 400)
+    found = collide(texts, hot_limit=100)
+    assert found[1].hot_places
+    monkeypatch.setattr("esdedup.matching.groups._LEADING", 13)
+    assert collide(texts, hot_limit=100) == found
+
+
 def test_pairs_that_share_a_token_that_is_not_hot_are_never_lost() -> None:
     texts = template(7, 150, edits=2)
     signing = Signing.of(bands=10, rows=4)
