@@ -103,6 +103,7 @@ def _piped(size: int, month: int, folder: Path, words: Sequence[str | Path]) -> 
         time.sleep(_SECONDS_BETWEEN)
     took = time.perf_counter() - began
     samples.close()
+    disk = max(disk, _size(folder))
     _, made_status, making = os.wait4(generator.pid, 0)
     if status or made_status:
         raise RuntimeError((folder / "log").read_text("utf-8", "replace").strip()[-500:])
