@@ -31,6 +31,7 @@ def measure(bench: Bench) -> list[Row]:
     jobs = {
         "run": lambda: run(command).seconds,
         "lean": lambda: run([*command, "--no-lookup", "--no-kinds"]).seconds,
+        "one core": lambda: run(["taskset", "--cpu-list", "0", *command]).seconds,
         "decompress": partial(seconds, partial(_decompress, path)),
     }
     times = interleaved(jobs, min(bench.runs, MOST_RUNS))
@@ -41,6 +42,7 @@ def measure(bench: Bench) -> list[Row]:
         Row("generated dump, uncompressed", size, "MB"),
         *(Row(f"markup of the generated dump (real: {REAL[sort]:.3g}): {sort}", made[sort]) for sort in REAL),
         Row("dump to clusters, the whole command", median(times["run"]), "s"),
+        Row("dump to clusters, the whole command on one core", median(times["one core"]), "s"),
         Row("dump to clusters", size / median(times["run"]), "MB/s"),
         Row(f"decompressing alone, {available_cores()} threads", median(times["decompress"]), "s"),
     ]
