@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from esdedup.clustering.stars import in_order
 from esdedup.columns.cuts import Parents, roots, unite
 from esdedup.columns.kernels import compiled
 
@@ -76,7 +77,7 @@ def find_clusters(
         _take_in(parent, sums, *edges)
     root = linkage.roots(
         roots(parent, indices),
-        lambda: _edge_ends(scratch, numbers),
+        lambda order: _edges_in_order(scratch, numbers, order),
         lambda: _by_similarity(sums) if centre_order is None else centre_order(taking_part["hash"]),
     )
     least = np.full(len(numbers), 2.0)
@@ -118,7 +119,9 @@ def find_roots(texts: int, a: Numbers, b: Numbers, jaccard: Similarities, linkag
     parent = np.arange(texts, dtype=np.int32)
     sums = np.zeros(texts, np.int64)
     _take_in(parent, sums, a, b, np.nan_to_num(jaccard))
-    return linkage.roots(roots(parent, np.arange(texts)), lambda: (a, b), lambda: _by_similarity(sums))
+    return linkage.roots(
+        roots(parent, np.arange(texts)), lambda order: [in_order(a, b, order)], lambda: _by_similarity(sums)
+    )
 
 
 def _by_similarity(sums: Numbers) -> Numbers:
@@ -141,9 +144,16 @@ def _edges(scratch: Database, numbers: Numbers) -> Iterator[tuple[Numbers, Numbe
         yield a, b, batch["jaccard"].to_numpy()
 
 
-def _edge_ends(scratch: Database, numbers: Numbers) -> tuple[Numbers, Numbers]:
-    edges = list(_edges(scratch, numbers)) or [(numbers[:0], numbers[:0], np.empty(0))]
-    return np.concatenate([edge[0] for edge in edges]), np.concatenate([edge[1] for edge in edges])
+def _edges_in_order(scratch: Database, numbers: Numbers, order: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
+    """Yield the indices of the ends of pairs in batches, as `star_roots` wants them."""
+    scratch.create("visited", pa.table({"number": numbers[order], "turn": np.arange(len(order))}))
+    ends = (
+        "SELECT least(one.turn, two.turn) AS first, greatest(one.turn, two.turn) AS second FROM pairs p "
+        "JOIN visited one ON one.number = p.a JOIN visited two ON two.number = p.b ORDER BY first"
+    )
+    for batch in scratch.batches(ends):
+        yield order[batch["first"].to_numpy()], order[batch["second"].to_numpy()]
+    scratch.execute("DROP TABLE visited")
 
 
 @compiled

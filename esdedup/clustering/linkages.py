@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,7 +12,7 @@ from esdedup.options import Choice, Registry
 if TYPE_CHECKING:
     from esdedup.columns.arrays import Numbers
 
-    Edges = Callable[[], tuple[Numbers, Numbers]]
+    Edges = Callable[[Numbers], Iterable[tuple[Numbers, Numbers]]]
 
 
 @dataclass(frozen=True)
@@ -26,9 +26,9 @@ class Linkage(Choice):
     def roots(self, connected: Numbers, edges: Edges, centre_order: Callable[[], Numbers]) -> Numbers:
         """Return the smallest index in the cluster of each text, shape (texts,).
 
-        `connected` (texts,) is the smallest index in each text's connected component. `edges` returns the ends of all
-        pairs as indices. `centre_order` returns every index, in the order in which texts may become centres. Both are
-        called only if needed.
+        `connected` (texts,) is the smallest index in each text's connected component. `centre_order` returns every
+        index, in the order in which texts may become centres. For such an order, `edges` yields the ends of all pairs
+        as indices, in batches, as `esdedup.clustering.stars.star_roots` wants them. Both are called only if needed.
         """
 
 
@@ -57,7 +57,7 @@ class StarLinkage(Linkage):
         """Return stars; see `esdedup.clustering.stars`."""
         from esdedup.clustering.stars import star_roots
 
-        return star_roots(*edges(), centre_order())
+        return star_roots(edges(centre_order()), len(connected))
 
 
 LINKAGES: Registry[Linkage] = Registry(

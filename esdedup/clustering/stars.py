@@ -7,38 +7,45 @@ text of a cluster has a verified pair with the centre, and a chain of small chan
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.kernels import compiled
 
 
-def star_roots(a: Numbers, b: Numbers, centre_order: Numbers) -> Numbers:
-    """Return the smallest index in the cluster of each text, shape (texts,).
+def star_roots(edges: Iterable[tuple[Numbers, Numbers]], texts: int) -> Numbers:
+    """Return the smallest index in the cluster of each of `texts` texts, shape (texts,).
 
-    The edges a[i], b[i] connect texts by index. `centre_order` (texts,) holds every index, in the order in which the
-    texts are visited.
+    The edges, in batches, connect texts by index. The first end of each is the one that is visited earlier, and edges
+    come in the order in which these are visited: so a text that is free at its first edge is a centre, and no edge has
+    to be kept.
     """
-    texts = len(centre_order)
-    ends = np.concatenate([a, b])
-    order = np.argsort(ends, kind="stable")
-    neighbours = np.concatenate([b, a])[order]
-    starts = np.searchsorted(ends[order], np.arange(texts + 1))
-    return _stars(starts, neighbours, centre_order)
+    centre = np.full(texts, -1, np.int64)
+    for first, second in edges:
+        _join(centre, first, second)
+    own = np.arange(texts)
+    centre = np.where(centre < 0, own, centre)
+    least = np.full(texts, texts, np.int64)
+    np.minimum.at(least, centre, own)
+    return least[centre]
 
 
 @compiled
-def _stars(starts: Numbers, neighbours: Numbers, centre_order: Numbers) -> Numbers:
-    texts = len(centre_order)
-    centre = np.full(texts, -1, np.int64)
-    for text in centre_order:
-        if centre[text] >= 0:
-            continue
-        centre[text] = text
-        for at in range(starts[text], starts[text + 1]):
-            if centre[neighbours[at]] < 0:
-                centre[neighbours[at]] = text
-    least = np.full(texts, texts, np.int64)
-    for text in range(texts):
-        least[centre[text]] = min(least[centre[text]], text)
-    return least[centre]
+def _join(centre: Numbers, first: Numbers, second: Numbers) -> None:
+    for edge in range(len(first)):
+        one, other = first[edge], second[edge]
+        if centre[one] < 0:
+            centre[one] = one
+        if centre[one] == one and centre[other] < 0:
+            centre[other] = one
+
+
+def in_order(a: Numbers, b: Numbers, order: Numbers) -> tuple[Numbers, Numbers]:
+    """Return the ends of edges as `star_roots` wants them, if the texts are visited in this order."""
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    first, second = np.minimum(rank[a], rank[b]), np.maximum(rank[a], rank[b])
+    by = np.argsort(first, kind="stable")
+    return order[first[by]], order[second[by]]

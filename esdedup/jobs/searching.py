@@ -27,7 +27,7 @@ from esdedup.lookup.search import NOTHING, Found, similarities
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.compare import compare, diff_words, jaccards_with
-from esdedup.resources import available_cores
+from esdedup.resources import Resources, available_cores
 from esdedup.store.corpus import EVERYTHING, Filters, Question, SentenceQuery
 from esdedup.store.registry import open_store
 from esdedup.store.schemas import SHOWN
@@ -179,18 +179,19 @@ def _letters(text: str) -> str:
     return _form(storable(text)).replace(" ", "")
 
 
-def ready(store: Store, *, quiet: bool = False) -> None:
+def ready(store: Store, *, threads: int | None = None, quiet: bool = False) -> None:
     """Bring the lookup of a store up to date, which takes time only if nobody has done it."""
     texts = store.corpus.lookup_behind()
     if texts:
         with Bar("lookup", texts, "text", not quiet) as bar:
-            store.corpus.make_lookup(available_cores(), bar.reach)
+            store.corpus.make_lookup(threads or available_cores(), bar.reach)
 
 
-def make_lookup(address: Address, *, quiet: bool) -> None:
+def make_lookup(address: Address, resources: Resources, *, quiet: bool) -> None:
     """Prepare a store for questions."""
-    with open_store(address, threads=available_cores(), read_only=True) as store:
-        ready(store, quiet=quiet)
+    threads = resources.processes
+    with open_store(address, memory=resources.memory // 4, threads=threads, read_only=True) as store:
+        ready(store, threads=threads, quiet=quiet)
 
 
 def alike(

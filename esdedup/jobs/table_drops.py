@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.clustering.clusters import find_roots
+from esdedup.clustering.stars import in_order
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.cuts import roots, unite
 from esdedup.columns.hashing import Hashes
@@ -103,7 +104,8 @@ def decide(
     else:
         parent = np.arange(texts, dtype=np.int32)
         unite(parent, a, b)
-        label = compared.linkage.roots(roots(parent, np.arange(texts)), lambda: (a, b), lambda: np.argsort(best))
+        connected = roots(parent, np.arange(texts))
+        label = compared.linkage.roots(connected, lambda order: [in_order(a, b, order)], lambda: np.argsort(best))
     label[referenced] = np.flatnonzero(referenced)
     centre_rank = np.full(texts, rows)
     np.minimum.at(centre_rank, label, best)
