@@ -109,7 +109,7 @@ def run(
             behind = opened.corpus.lookup and opened.corpus.lookup_behind()
             steps.publish(opened, fresh=fresh, keep=keep_generations)
         if behind and store is not None:
-            searching.make_lookup(store, quiet=quiet)
+            searching.make_lookup(store, resources, quiet=quiet)
     refuse_nothing(found.records, found.settings["unit"], found)
     return found
 
@@ -184,7 +184,7 @@ def index(
                 if whole:
                     steps.publish(opened, fresh=fresh, keep=keep_generations)
         if behind:
-            searching.make_lookup(store, quiet=quiet)
+            searching.make_lookup(store, job.settings.resources, quiet=quiet)
         return done
 
 
@@ -348,7 +348,7 @@ def add(
             opened.ledger.end_job()
             behind = lookup and opened.corpus.lookup_behind()
         if behind:
-            searching.make_lookup(store, quiet=quiet)
+            searching.make_lookup(store, job.settings.resources, quiet=quiet)
         return Added.of({**found, "added": {**merged, "matched": matched}, "matches": shown})
 
 
@@ -381,6 +381,7 @@ def remove(*documents: str, store: Address, quiet: bool = False, **options: Unpa
     lakes.refuse_lake(store)
     with steps.open_for(store, settings, must_exist=True) as opened:
         require_committed(opened)
+        opened.corpus.require_current()
         steps.next_scanning(opened, settings)  # as in `add`, before anything is deleted
         # documents that the same command deleted before it was killed are not unknown
         begun = opened.ledger.begin_job("remove", documents)
@@ -393,5 +394,5 @@ def remove(*documents: str, store: Address, quiet: bool = False, **options: Unpa
         lookup = opened.corpus.has_lookup()
         unit = opened.signing.unit
     if lookup:
-        searching.make_lookup(store, quiet=quiet)
+        searching.make_lookup(store, settings.resources, quiet=quiet)
     return Removed(removed=removed, unknown=[name for name in unknown if name not in gone], counts=counts, unit=unit)

@@ -122,6 +122,9 @@ class Intake(ABC):
         """Return how many bytes the store takes on this machine's disk, and how many are free there; None elsewhere."""
         return None
 
+    def require_current(self) -> None:  # noqa: B027  (a file that an earlier version has made is not opened)
+        """Raise `StoreVersionError` if sentences cannot be written beside those of an earlier version."""
+
     def ended(self, records: int) -> None:  # noqa: B027  (only parts of a source need it)
         """Take the number of raw records of a source that was read to its end."""
 

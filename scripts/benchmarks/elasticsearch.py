@@ -112,7 +112,7 @@ def _bodies(batches: list[tuple[pa.Table, pa.Table]]) -> Iterator[bytes]:
     held: list[bytes] = []
     size = 0
     for documents, sentences in batches:
-        for action in sentence_actions(_MARK, "sentence", documents, sentences):
+        for action in sentence_actions(_MARK, "sentence", documents, sentences, lookup=True):
             held += [line for line in action if line is not None]
             size += sum(map(len, held[-2:]))
             if size >= BODY_BYTES:

@@ -304,7 +304,7 @@ def silence(seconds: float, *, before: bool = False) -> Action:
 
 
 def drop_page(exchange: Exchange) -> None:
-    """The node answers, and its answer is lost on the way: a scroll goes on behind the page that was lost."""
+    """The node answers, and its answer is lost on the way."""
     exchange.forward()
     exchange.send(_made(exchange.request, 503))
 
@@ -316,20 +316,6 @@ def huge(size: int) -> Action:
         exchange.stream(_made(exchange.request, 200, b""), _hits(size))
 
     return huge
-
-
-def expire_scroll(exchange: Exchange) -> None:
-    """The node has forgotten the scroll, or the point in time, that the request goes on with."""
-    request = exchange.request
-    asked = request.json or {}
-    if "pit" in asked:
-        target, forgotten = "/_pit", {"id": asked["pit"]["id"]}
-    else:
-        scroll = asked.get("scroll_id") or request.query.get("scroll_id") or request.path.rsplit("/", 1)[-1]
-        target, forgotten = "/_search/scroll", {"scroll_id": [scroll]}
-    headers = [("Content-Type", "application/json"), ("Accept", "application/json")]
-    exchange.proxy.ask("DELETE", target, headers, json.dumps(forgotten).encode())
-    exchange.send(exchange.forward())
 
 
 # ---- who may ask

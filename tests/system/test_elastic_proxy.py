@@ -26,14 +26,12 @@ from elasticsearch import (
     ConnectionError,
     ConnectionTimeout,
     Elasticsearch,
-    NotFoundError,
     UnsupportedProductError,
     helpers,
 )
 
 from tests.support.elastic_proxy import (
     Action,
-    Answer,
     Auth,
     Exchange,
     Proxy,
@@ -42,7 +40,6 @@ from tests.support.elastic_proxy import (
     change,
     cut,
     drop_page,
-    expire_scroll,
     fail_items,
     huge,
     require_api_key,
@@ -565,35 +562,6 @@ def test_a_page_of_a_scroll_is_lost(node: Node, proxy: Proxy, client: Elasticsea
     assert proxy.done == {"drop_page": 1}
 
 
-def test_a_scroll_expires(node: Node, proxy: Proxy, client: Elasticsearch) -> None:
-    proxy.when(lambda request: request.path.startswith("/_search/scroll"), expire_scroll)
-    client.search(index="i", scroll="1m")
-    with pytest.raises(NotFoundError):
-        client.scroll(scroll_id="one")
-    assert node.asked[1:] == [("DELETE", "/_search/scroll"), ("POST", "/_search/scroll")]
-    assert json.loads(node.bodies[1]) == {"scroll_id": ["one"]}
-    assert not node.scrolls
-
-
-@pytest.mark.parametrize(
-    ("path", "body", "forgotten"),
-    [
-        ("/_search/scroll/abc", None, ("/_search/scroll", {"scroll_id": ["abc"]})),
-        ("/_search/scroll?scroll_id=abc", None, ("/_search/scroll", {"scroll_id": ["abc"]})),
-        ("/_search", {"pit": {"id": "abc"}}, ("/_pit", {"id": "abc"})),
-    ],
-)
-def test_all_that_expires(proxy: Proxy, path: str, body: Any, forgotten: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(Proxy, "ask", lambda _, *given, **__: asked.append(given) or Answer(200, []))
-    proxy.when(everything, expire_scroll)
-    with contextlib.closing(to(proxy)) as connection:
-        said(connection, "POST", path, json.dumps(body) if body else None)
-    method, target, _, sent = asked[0]
-    assert (method, (target, json.loads(sent))) == ("DELETE", forgotten)
-    assert asked[1][:2] == ("POST", path)
-
-
 @pytest.mark.parametrize("size", [1_300, 100_001, 3_000_000])
 def test_a_huge_answer_is_json_of_that_size(proxy: Proxy, plain: HTTPConnection, size: int) -> None:
     proxy.when(everything, huge(size))
@@ -768,23 +736,3 @@ def test_bulk_requests_to_a_real_node(elastic_url: str, elastic_prefix: str) -> 
         assert again["items"][1] == {"delete": {"_id": "1", "status": 404}}
         assert again["items"][2] == {"delete": {"_id": "2", "status": 429, "error": {"type": "busy"}}}
         assert set(again.body) == set(own.body)
-
-
-def test_scrolls_of_a_real_node(elastic_url: str, elastic_prefix: str) -> None:
-    index = f"{elastic_prefix}-scroll"
-    with Proxy(elastic_url) as proxy, Elasticsearch(proxy.url, max_retries=0) as client:
-        helpers.bulk(client, ({"_index": index, "n": number} for number in range(25)), refresh=True)
-        proxy.when(lambda request: request.path == "/_search/scroll", drop_page)
-        page = client.search(index=index, scroll="1m", size=10)
-        with pytest.raises(ApiError, match="503"):
-            client.scroll(scroll_id=page["_scroll_id"], scroll="1m")
-        assert len(client.scroll(scroll_id=page["_scroll_id"], scroll="1m")["hits"]["hits"]) == 5
-        proxy.when(lambda request: request.path == "/_search/scroll", expire_scroll)
-        with pytest.raises(NotFoundError, match="No search context found"):
-            client.scroll(scroll_id=page["_scroll_id"], scroll="1m")
-        pit = client.open_point_in_time(index=index, keep_alive="1m")["id"]
-        assert client.search(pit={"id": pit})["hits"]["total"]["value"] == 25
-        proxy.when(lambda request: "pit" in (request.json or {}), expire_scroll)
-        with pytest.raises(NotFoundError, match="No search context found"):
-            client.search(pit={"id": pit})
-        assert proxy.done == {"drop_page": 1, "expire_scroll": 2}

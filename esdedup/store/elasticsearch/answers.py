@@ -30,7 +30,7 @@ class GoneError(StoreError):
 
 
 class LostAnswerError(Exception):
-    """A request that must not be repeated got no answer, or only part of one."""
+    """A part of an answer is missing."""
 
 
 class Node(Urllib3HttpNode):

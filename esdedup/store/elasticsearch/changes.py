@@ -270,7 +270,7 @@ def _from(number: int) -> dict[str, Any]:
 
 
 def _dates(hit: dict[str, Any]) -> dict[str, Any]:
-    return {name: hit["_source"][name] for name in DATES}
+    return {name: hit["_source"].get(name) for name in DATES}
 
 
 def _place(hit: dict[str, Any], document: int) -> int:

@@ -11,7 +11,7 @@ from elastic_transport import ApiResponseMeta, HttpHeaders, ObjectApiResponse
 from elasticsearch import ApiError, Elasticsearch
 
 from esdedup.errors import StoreError
-from esdedup.store.elasticsearch.answers import BLOCKED, PASSING, gone, is_block, is_gone, reason_of, whole
+from esdedup.store.elasticsearch.answers import BLOCKED, PASSING, gone, is_block, is_gone, reason_of
 from esdedup.store.elasticsearch.connection import PATIENCE, SAID_AFTER, Connection
 
 _NO_META = ApiResponseMeta(200, "1.1", HttpHeaders(), 0.0, None)  # type: ignore[arg-type]  # no helper looks at it
@@ -29,8 +29,6 @@ class HelperClient(Elasticsearch):
         self._ended = ended
         self._check = check
         self._rejected: dict[int, float] = {}  # by thread, since when the server has rejected writes
-        self.total = 0
-        """The number of documents that match the last search."""
 
     def options(self, **_: Any) -> HelperClient:
         """Return this client: the connection handles the helpers' options."""
@@ -39,17 +37,8 @@ class HelperClient(Elasticsearch):
     def perform_request(
         self, method: str, path: str, *, params: Mapping[str, Any] | None = None, body: Any = None, **_: Any
     ) -> Any:
-        """Send a request. A page of a scroll is requested only once, since the server does not repeat it."""
-        if path.endswith("/_bulk"):
-            answer = self._bulk(path, body, dict(params or {}))
-        elif method == "DELETE":
-            answer = self._connection.ask(method, path, body, missing=True, ended=self._ended)
-        else:
-            again = path != "/_search/scroll"
-            answer = whole(self._connection.ask(method, path, body, again=again, ended=self._ended, **params or {}))
-            if again:
-                self.total = answer["hits"]["total"]["value"]
-        return ObjectApiResponse(body=answer, meta=_NO_META)
+        """Send a bulk request."""
+        return ObjectApiResponse(body=self._bulk(path, body, dict(params or {})), meta=_NO_META)
 
     def takes(self, path: str, body: bytes) -> bool:
         """Send the body of a bulk request. Return whether the server did all of it, without a look at each item."""

@@ -32,7 +32,6 @@ from esdedup.store.elasticsearch.answers import (
     PASSING,
     GoneError,
     Json,
-    LostAnswerError,
     Node,
     TooLongError,
     gone,
@@ -162,7 +161,6 @@ class Connection:
         body: Any = None,
         *,
         missing: bool = False,
-        again: bool = True,
         lines: bool = False,
         raising: Collection[int] = (),
         ended: Event | None = None,
@@ -170,9 +168,8 @@ class Connection:
     ) -> Any:
         """Send a request and return the parsed JSON answer. With `missing`, return None for a 404.
 
-        Retry for a while if the server is busy or unreachable, until `ended` is set. Without `again`, do not retry:
-        raise `LostAnswerError`. `lines` means that the body is newline-delimited JSON. Raise `StoreError`, or the
-        client's `ApiError` for the statuses in `raising`.
+        Retry for a while if the server is busy or unreachable, until `ended` is set. `lines` means that the body is
+        newline-delimited JSON. Raise `StoreError`, or the client's `ApiError` for the statuses in `raising`.
         """
         kind = "application/x-ndjson" if lines else JSON
         headers = {"accept": JSON} | ({} if body is None else {"content-type": kind})
@@ -192,13 +189,11 @@ class Connection:
                     return None
                 if error.status_code in raising:
                     raise
-                self._raise_if_final(error, f"{method} {path}", ours=ours, again=again)
+                self._raise_if_final(error, f"{method} {path}", ours=ours)
                 cause = error
             except (TransportError, UnicodeDecodeError) as error:
                 self._raise_if_hopeless(error, f"{method} {path}")
                 cause = error
-            if not again:
-                raise LostAnswerError from cause
             # if Elasticsearch has never answered, the address may be wrong
             patience = PATIENCE if self._known or isinstance(cause, ApiError) else min(PATIENCE, FIRST_PATIENCE)
             if not pauses.wait(patience, _briefly(cause)):
@@ -229,8 +224,8 @@ class Connection:
 
     # -- errors ---------------------------------------------------------------------------------------------
 
-    def _raise_if_final(self, error: ApiError, request: str, *, ours: bool, again: bool) -> None:
-        """Raise an error that a retry cannot fix. Without `again`, only if access is denied."""
+    def _raise_if_final(self, error: ApiError, request: str, *, ours: bool) -> None:
+        """Raise an error that a retry cannot fix."""
         status, body = error.status_code, error.body
         reason = reason_of(body)
         if is_block(body):
@@ -250,7 +245,7 @@ class Connection:
                 "pip install 'elasticsearch>=8.16,<9', which supports servers 8 and 9",
                 error,
             )
-        if not again or not ours or status in PASSING:
+        if not ours or status in PASSING:
             return
         if is_gone(body):
             raise GoneError(f"{self.address}: {gone(reason)}") from error

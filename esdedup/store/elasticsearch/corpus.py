@@ -72,6 +72,7 @@ class ServerCorpus(Corpus):
     # -- loading --------------------------------------------------------------------------------------------
 
     def begin(self, checkpoints: list[SourceCheckpoint], part: Part = ALL) -> int:
+        self.require_current()
         names = self._open.names
         first, next_number, anew = self._ledger.begin(checkpoints, part)
         self._open.indices.refresh(names["sentences"], names["documents"])
@@ -101,6 +102,9 @@ class ServerCorpus(Corpus):
         if self._loader is None:
             raise StoreError(f"{self._open.address}: nothing has been indexed yet")
         self._loader.append(checkpoint, documents, sentences, seen)
+
+    def require_current(self) -> None:
+        self._open.require_current()
 
     def give_up(self) -> None:
         self._open.connection.give_up()
@@ -134,6 +138,7 @@ class ServerCorpus(Corpus):
         return read.counts
 
     def remove(self, ids: Sequence[str]) -> tuple[int, list[str]]:
+        self.require_current()
         journal, remember = self._open.journal(), self._ledger.follows_changes()
         with self._open.private() as db:
             changes = Changes(db, self._open, journal)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import table_of_rows
 from esdedup.columns.database import Database
-from esdedup.errors import StoreError, StoreLockedError
+from esdedup.errors import StoreError, StoreLockedError, StoreVersionError
 from esdedup.matching.signing import Signing, freeze
 from esdedup.plurals import plural
 from esdedup.store.elasticsearch.address import ServerAddress
@@ -87,6 +87,19 @@ class OpenGeneration:
             if (held := self.reader.count(index)) != wrote:
                 return f"{index} has {plural(held, 'document')} instead of {wrote:,}"
         return None
+
+    @property
+    def is_earlier(self) -> bool:
+        """Whether the sentences are indexed as they were by an earlier version."""
+        return self.indices.is_earlier(self.generation)
+
+    def require_current(self) -> None:
+        """Raise `StoreVersionError` if sentences of this version cannot be written beside those that are there."""
+        if self.is_earlier:
+            raise StoreVersionError(
+                f"{self.address}: an earlier version has indexed its sentences, which can be read but not added to; "
+                f"esdedup doctor --repair --store {self.address} makes it anew from them"
+            )
 
     def journal(self) -> Journal:
         """Start a journal of changes."""

@@ -19,7 +19,7 @@ from elasticsearch import ApiError, BadRequestError
 from esdedup.errors import NotAStoreError, StoreError, StoreLockedError, UsageError
 from esdedup.store.elasticsearch.answers import GoneError, gone, reason_of
 from esdedup.store.elasticsearch.connection import Connection
-from esdedup.store.elasticsearch.own_fields import FieldDifference, different_fields
+from esdedup.store.elasticsearch.own_fields import FieldDifference, different_fields, is_earlier
 from esdedup.store.schemas import SCHEMA_VERSION, mapping_text
 
 log = logging.getLogger("esdedup")
@@ -41,6 +41,11 @@ _CLAIM = "unfinished"
 """The alias of the generation that is being made. A server does not let two indices of an alias be the write index."""
 
 _STAMP = "[0-9]{8}t[0-9]{12}"
+
+_LOADING = {"index.refresh_interval": "-1", "index.translog.flush_threshold_size": "64mb"}
+"""How an index is filled: without refreshes, but with frequent flushes. Because `_source` leaves fields out, a server
+keeps a second copy of each document until a merge after the next flush, which by default comes after 10 GB.
+"""
 _DEFAULT_REPLICAS = {"index.auto_expand_replicas": "0-1"}  # one if a second node can hold it
 
 
@@ -195,6 +200,10 @@ class Indices:
         """Return the fields of an index that are not as esdedup made them."""
         return different_fields(self._description(self.name(kind, generation))["mappings"], self.mapping(kind))
 
+    def is_earlier(self, generation: str) -> bool:
+        """Whether the sentences are indexed as they were by an earlier version."""
+        return is_earlier(self._description(self.name("sentences", generation))["mappings"])
+
     def check_mapping(self, kind: str, generation: str) -> None:
         """Raise `StoreError` if fields that esdedup needs were changed."""
         for difference in self.differences(kind, generation):
@@ -217,17 +226,17 @@ class Indices:
         return bool(settings.get("verified_before_close") == "true")
 
     def restore(self, index: str) -> None:
-        """End bulk loading: restore the refresh interval and the replicas, as set now or when the index was made."""
+        """End bulk loading: restore the defaults and the replicas, as set now or when the index was made."""
         asked = _asked_replicas()
         copies = self.meta(index)["replicas"] if asked is None else asked
-        settings: dict[str, Any] = {"index.refresh_interval": None} | (_DEFAULT_REPLICAS if copies is None else {})
+        settings: dict[str, Any] = dict.fromkeys(_LOADING) | (_DEFAULT_REPLICAS if copies is None else {})
         if copies is not None:
             settings |= {"index.auto_expand_replicas": False, "index.number_of_replicas": copies}
         self.connection.ask("PUT", f"/{index}/_settings", settings)
 
     def relax(self, index: str) -> None:
         """Begin bulk loading: no refresh before the end. Replicas are kept, since they hold existing documents."""
-        self.connection.ask("PUT", f"/{index}/_settings", {"index.refresh_interval": "-1"})
+        self.connection.ask("PUT", f"/{index}/_settings", _LOADING)
 
     def refresh(self, *names: str) -> None:
         """Make what was written visible to searches."""
@@ -375,10 +384,10 @@ def _sharded(shards: int | None, kind: str) -> dict[str, Any]:
 
 
 def _relaxed() -> dict[str, Any]:
-    """Settings for filling a new index: no refresh and, unless they were requested, no replicas."""
+    """Settings for filling a new index. It has no replicas, unless they were requested."""
     if _asked_replicas() is not None:
-        return {"index.refresh_interval": "-1"}
-    return {"index.refresh_interval": "-1", "index.auto_expand_replicas": False, "index.number_of_replicas": 0}
+        return _LOADING
+    return _LOADING | {"index.auto_expand_replicas": False, "index.number_of_replicas": 0}
 
 
 def _asked_replicas() -> int | None:

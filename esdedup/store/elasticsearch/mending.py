@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
@@ -75,7 +76,7 @@ class Mender:
 
     def _watched(self) -> dict[str, Any]:
         uuids = [self._open.indices.uuid(index) for index in (self._index, self._documents)]
-        return {"indices": uuids, "marks": self._marks()}
+        return {"indices": uuids, "marks": self._open.reader.marks(self._index)}
 
     def mend(self) -> None:
         """Make good what others have changed. During a run, only what cannot be read at all."""
@@ -87,7 +88,8 @@ class Mender:
         again = before.get("indices") != now["indices"] or _went_back(before["marks"], now["marks"])
         if again and before:
             log.warning("%s: indices were made again or restored; reading all of them", self._open.address)
-        mended = self._sign(self._all() if again else self._written_since(before["marks"], now["marks"]))
+        written = self._open.reader.written_since(self._index, before["marks"], _SENTENCE) if not again else self._all()
+        mended = self._sign(chain(self._unsigned(), written))
         kept, stored = sentence_counts(self._open)
         if again or kept != stored:
             missing, remade = self._compare()
@@ -112,21 +114,12 @@ class Mender:
         }
         answer = self._open.reader.search(self._index, body)
         others = self._open.reader.search(self._documents, {"size": 1, "query": STRANGE})
-        for hit in (*answer["hits"]["hits"], *others["hits"]["hits"]):
-            raise self._strange(hit)
+        for index, found in ((self._index, answer), (self._documents, others)):
+            for hit in found["hits"]["hits"]:
+                raise self._strange(index, hit)
         return int(answer["aggregations"]["all"]["unsigned"]["doc_count"])
 
     # -- finding --------------------------------------------------------------------------------------------
-
-    def _marks(self) -> list[int]:
-        """Return the highest sequence number of each shard; -1 for an empty one."""
-        last = {"size": 0, "track_total_hits": False, "aggs": {"last": {"max": {"field": "_seq_no"}}}}
-        shards = self._open.reader.search(self._index, last)["_shards"]["total"]
-        answers = (
-            self._open.reader.search(self._index, last, preference=f"_shards:{shard}") for shard in range(shards)
-        )
-        values = (answer["aggregations"]["last"]["value"] for answer in answers)
-        return [-1 if value is None else int(value) for value in values]
 
     def _unsigned(self) -> Iterator[Hits]:
         if self.unsigned():
@@ -135,19 +128,6 @@ class Mender:
     def _all(self) -> Iterator[Hits]:
         self.unsigned()  # or reading all would miss documents that are no sentences
         yield from self._open.reader.read_all(self._index, _SENTENCE)
-
-    def _written_since(self, before: list[int], now: list[int]) -> Iterator[Hits]:
-        """Yield the sentences without tokens, and those that somebody else has written."""
-        yield from self._unsigned()
-        for shard, (mark, last) in enumerate(zip(before, now, strict=True)):
-            if mark < last:
-                body = {
-                    "query": {"range": {"_seq_no": {"gt": mark}}},
-                    "sort": [{"_seq_no": "asc"}],
-                    "seq_no_primary_term": True,
-                    **_SENTENCE.body(),
-                }
-                yield from self._open.reader.in_order(self._index, body, preference=f"_shards:{shard}")
 
     # -- signing --------------------------------------------------------------------------------------------
 
@@ -162,10 +142,11 @@ class Mender:
         """Sign sentences again whose text does not fit what is stored with it."""
         for hit in hits:
             if number_of(hit) is None:
-                raise self._strange(hit)
+                raise self._strange(self._index, hit)
         again = sign_again(hits, self._open.signing)
         if not len(again.kept) and not len(again.unfit):
             return _Mended()
+        self._open.require_current()
         names = [hit["_id"] for hit in hits]
         self._mark_changed(int(names[at]) >> POSITION_BITS for at in (*again.changed, *again.unfit))
         with Bulk(self._open.connection, self._index) as bulk:
@@ -175,9 +156,9 @@ class Mender:
         self._open.indices.refresh(self._index)
         return _Mended(len(again.changed), len(again.kept) - len(again.changed), len(again.unfit))
 
-    def _strange(self, hit: dict[str, Any]) -> StoreError:
+    def _strange(self, index: str, hit: dict[str, Any]) -> StoreError:
         return StoreError(
-            f"{self._open.address}: {hit['_index']} has a document that esdedup did not write "
+            f"{self._open.address}: {index} has a document that esdedup did not write "
             f"(id {hit['_id'][:80]!r}); delete it, or run esdedup doctor --repair "
             f"--store {self._open.address}"
         )

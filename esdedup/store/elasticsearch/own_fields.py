@@ -13,6 +13,22 @@ _HARMLESS = frozenset({"enabled", "fields", "meta", "copy_to", "index_prefixes"}
 _LATER = frozenset({"folded"})
 """Fields that an index without a lookup may lack: they are added when it is made."""
 
+_ONLY_EARLIER = "head"
+_EARLIER: dict[str, Any] = {
+    "position": {"type": "integer"},
+    "text": {"type": "text"},
+    "revision": {"type": "long"},
+    "last_revision": {"type": "long"},
+    "start": {"type": "keyword", "ignore_above": 8000, "doc_values": False},
+    _ONLY_EARLIER: {"type": "keyword", "index": False},
+}
+"""How the index of sentences was made before it took less disk, where that differs."""
+
+
+def is_earlier(found: Mapping[str, Any]) -> bool:
+    """Whether a mapping is that of sentences as it was made before. It is read, but no longer written."""
+    return _ONLY_EARLIER in found.get("properties", {})
+
 
 class FieldDifference(NamedTuple):
     """A field of an index that is not as esdedup made it."""
@@ -30,7 +46,7 @@ def different_fields(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> lis
 
     A runtime field with the name of one of them is a difference too: queries would see it instead of what is stored.
     """
-    there, ours = found.get("properties", {}), wanted["properties"]
+    there, ours = found.get("properties", {}), wanted["properties"] | (_EARLIER if is_earlier(found) else {})
     runtime = found.get("runtime") or {}
     differences = [
         FieldDifference(name, _in_words(there.get(name)), _in_words(ours[name]))
@@ -41,7 +57,7 @@ def different_fields(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> lis
         FieldDifference(name, "computed by a runtime field", _in_words(ours[name])) for name in ours if name in runtime
     ]
     excluded = set(found.get("_source", {}).get("excludes", []))
-    needed = set(wanted.get("_source", {}).get("excludes", []))
+    needed = {_ONLY_EARLIER, *wanted.get("_source", {}).get("excludes", [])}
     source = found.get("_source", {})
     stored = source.get("enabled", True) in (True, "true") and source.get("mode", "stored").lower() == "stored"
     if excluded - needed or source.get("includes") or not stored:

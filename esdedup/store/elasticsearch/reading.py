@@ -1,8 +1,9 @@
-"""Read documents from an index: by scroll in slices of a numeric field, checked for loss, or by looking up many values.
+"""Read documents from an index: in slices of a numeric field, or by looking up many values.
 
-A page of a scroll cannot be requested again: if the answer is lost, the cursor has still moved on. So each slice is
-small, the hits are compared with the server's count, and a slice with missing hits is read again from its start. Slices
-are cut by the documents' numbers, since these are not spread evenly over their range.
+Within a slice, each page begins after the last number of the page before it. So a page that is lost on the way is
+requested again, and the server keeps nothing between two pages. A scroll or a point in time is no faster, and the
+server forgets it when it restarts. Slices are cut by the documents' numbers, since these are not spread evenly over
+their range.
 """
 
 from __future__ import annotations
@@ -10,20 +11,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from itertools import pairwise
 from threading import Event
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from elasticsearch import ApiError
-from elasticsearch.helpers import scan
 
 from esdedup.columns.ahead import begun_ahead
 from esdedup.columns.arrays import Numbers
 from esdedup.errors import StoreError, StoreLockedError
 from esdedup.store.elasticsearch.answers import LostAnswerError, TooLongError, reason_of, whole
-from esdedup.store.elasticsearch.client import HelperClient
 from esdedup.store.elasticsearch.connection import Connection, Pauses
 
 PAGE = 10_000
@@ -37,16 +35,17 @@ SLICE = 50_000
 ASKED = 4_096
 """Values per lookup; a quarter of it for whole documents."""
 
-_KEYS = {"sentences": "number", "members": "number", "documents": "number"} | {
-    "pairs": "a_hash", "clusters": "hash", "stale": "hash"
+_KEYS = {
+    "sentences": ("number",), "members": ("number",), "documents": ("number",), "pairs": ("a_hash", "b_hash"),
+    "clusters": ("hash",), "stale": ("hash",),
 }  # fmt: skip
-"""The number by which each kind of index is cut into slices. Only `a_hash` may occur in several documents."""
+"""The numbers that identify a document of each kind of index. It is cut into slices by the first of them."""
 
-HITS = "_scroll_id,timed_out,_shards,hits.total,hits.hits._id,hits.hits.fields,hits.hits._source"
+_PARTS = ("_id", "_routing", "fields", "_source", "sort")
+_HITS = "timed_out,_shards,hits.total," + ",".join(f"hits.hits.{name}" for name in _PARTS)
 """What is read of the answer to a search."""
 
 _RANGES = 500  # ranges per count request
-_KEEP_ALIVE = "5m"
 _READERS = 2
 
 Hits = list[dict[str, Any]]
@@ -106,7 +105,7 @@ class Reader:
 
         The same documents always give the same slices.
         """
-        key, size = _key(index), size or SLICE
+        key, size = _keys(index)[0], size or SLICE
         body = {
             "size": 0,
             "query": query or _ALL,
@@ -162,7 +161,7 @@ class Reader:
         only = [] if query is None else [query]
 
         def read(one: Slice, ended: Event) -> tuple[Slice, Hits]:
-            return one, self._read(index, [_between(_key(index), one), *only], fields, one.documents, ended)
+            return one, self._read(index, [_between(_keys(index)[0], one), *only], fields, ended)
 
         yield from self._ahead(read, slices)
 
@@ -231,23 +230,44 @@ class Reader:
         return found["hits"] if found["total"]["value"] == len(found["hits"]) else None
 
     def in_order(self, index: str, body: dict[str, Any], most: int | None = None, **parameters: Any) -> Iterator[Hits]:
-        """Yield the first `most` documents of a sorted search, page by page."""
+        """Yield the first `most` documents of a search, page by page. What it sorts by must tell them all apart."""
         left = sys.maxsize if most is None else most
-        size = PAGE
+        size = PAGE // 5 if body["_source"] else PAGE
         while left:
             body = body | {"size": min(size, left), "track_total_hits": False}
             try:
-                page: Hits = self.search(index, body, **parameters)["hits"]["hits"]
+                answer = self.search(index, body, filter_path=_HITS, **parameters)
             except TooLongError:  # very long texts: request fewer
                 if body["size"] == 1:
                     raise
-                size = body["size"] // 2
+                size = max(body["size"] // 8, 1)
                 continue
-            yield page
+            page: Hits = answer.get("hits", {}).get("hits", [])  # which are left out if there are none
+            if page:
+                yield page
             if len(page) < body["size"]:
                 return
             left -= len(page)
             body["search_after"] = page[-1]["sort"]
+
+    def written_since(
+        self, index: str, marks: Sequence[int] | None, fields: Fields, query: dict[str, Any] | None = None
+    ) -> Iterator[Hits]:
+        """Yield the documents (that match `query`) with a sequence number above the mark of their shard, whatever
+        fields they have; without marks, all of them.
+        """
+        for shard, mark in enumerate([-1] * len(self.marks(index)) if marks is None else marks):
+            asked = [{"range": {"_seq_no": {"gt": mark}}}, query or _ALL]
+            body = {"query": {"bool": {"filter": asked}}, "sort": [{"_seq_no": "asc"}], **fields.body()}
+            yield from self.in_order(index, body, preference=f"_shards:{shard}")
+
+    def marks(self, index: str) -> list[int]:
+        """Return the highest sequence number of each shard of an index; -1 for an empty one."""
+        last = {"size": 0, "track_total_hits": False, "aggs": {"last": {"max": {"field": "_seq_no"}}}}
+        shards = self.search(index, last)["_shards"]["total"]
+        answers = (self.search(index, last, preference=f"_shards:{shard}") for shard in range(shards))
+        values = (answer["aggregations"]["last"]["value"] for answer in answers)
+        return [-1 if value is None else int(value) for value in values]
 
     def first_of_each(
         self,
@@ -280,25 +300,22 @@ class Reader:
                 middle = len(asked) // 2
                 waiting += [asked[middle:], asked[:middle]]
 
-    def _read(self, index: str, queries: Sequence[dict[str, Any]], fields: Fields, count: int, ended: Event) -> Hits:
-        """Read every document that matches all the queries, about `count`. After `ended` is set, do not retry."""
-        body = _page(queries, fields)
-        if fields.source:
-            body["size"] = max(PAGE // 5, 1)
-        while True:
-            try:
-                if count <= body["size"] // 2:  # no cursor, unless the number has grown
-                    found = self._page(index, body, ended)
-                    if found["total"]["value"] == len(found["hits"]):
-                        return list(found["hits"])
-                return self._until_whole(lambda: self._scroll(index, body, ended), ended)
-            except TooLongError:  # very long texts: request fewer
-                if body["size"] == 1:
-                    raise
-                body["size"], count = max(body["size"] // 8, 1), PAGE
+    def _read(self, index: str, queries: Sequence[dict[str, Any]], fields: Fields, ended: Event) -> Hits:
+        """Return every document that matches all the queries. After `ended` is set, do not retry."""
+        query = {"bool": {"filter": list(queries)}}
+        body = {"query": query, "sort": list(_keys(index)), **fields.body()}
+
+        def read() -> Hits:
+            count = self.count(index, query)
+            hits = [hit for page in self.in_order(index, body, ended=ended) for hit in page]
+            if len(hits) != count:
+                raise LostAnswerError from ValueError(f"{len(hits):,} of {count:,} documents arrived")
+            return hits
+
+        return self._until_whole(read, ended)
 
     def _page(self, index: str, body: dict[str, Any], ended: Event | None = None) -> dict[str, Any]:
-        return dict(self.search(index, body, ended, filter_path=HITS)["hits"])
+        return dict(self.search(index, body, ended, filter_path=_HITS)["hits"])
 
     def _until_whole(self, read: Callable[[], T], ended: Event | None = None) -> T:
         pauses = Pauses(ended or self._connection.end(), self._connection.notice)
@@ -314,26 +331,12 @@ class Reader:
                         "run the same command again"
                     ) from error
 
-    def _scroll(self, index: str, body: dict[str, Any], ended: Event) -> Hits:
-        client = HelperClient(self._connection, ended)
-        hits: Hits = []
-        how: Any = {"scroll": _KEEP_ALIVE, "size": body["size"], "preserve_order": True}
-        found: Any = scan(client, body, **how, index=index, filter_path=HITS)
-        with closing(found):
-            for hit in found:
-                hits.append(hit)
-                if len(hits) == client.total:
-                    break
-        if len(hits) != client.total:
-            raise LostAnswerError from ValueError(f"{len(hits):,} of {client.total:,} documents arrived")
-        return hits
-
 
 _ALL: dict[str, Any] = {"match_all": {}}
 
 
-def _key(index: str) -> str:
-    """Return the field that cuts the slices of an index, which is named PREFIX-KIND-DATE."""
+def _keys(index: str) -> tuple[str, ...]:
+    """Return the numbers that identify a document of an index, which is named PREFIX-KIND-DATE."""
     return _KEYS[index.split("-")[-2]]
 
 

@@ -17,14 +17,12 @@ from typing import Any
 import numpy as np
 import orjson
 import pyarrow as pa
-from elasticsearch.helpers import scan
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.errors import StoreError
 from esdedup.matching.signing import Signing
 from esdedup.store.elasticsearch.bulk import Action, Bulk, put
-from esdedup.store.elasticsearch.client import HelperClient
 from esdedup.store.elasticsearch.connection import Connection
 from esdedup.store.elasticsearch.generations import discard_results
 from esdedup.store.elasticsearch.indices import CORPUS, Indices
@@ -39,7 +37,6 @@ from esdedup.store.schemas import saved_signing
 log = logging.getLogger("esdedup")
 
 JOB = "doctor"
-_AT_ONCE = 5_000
 _MEMORY = 2**28  # bytes of the private database, which spills
 
 _TABLES = """
@@ -107,21 +104,12 @@ class Rebuilding:
 
     def _pages(self, kind: str) -> Iterator[Hits]:
         """Yield every document of an index, whatever its fields are. Raise `StoreError` if some do not arrive."""
-        index = self._indices.name(kind, self._old)
-        client = HelperClient(self._connection, self._connection.end())
-        body = {"query": {"match_all": {}}, "docvalue_fields": ["bytes"] if kind == "sentences" else []}
-        found: Any = scan(client, body | {"track_total_hits": True}, size=_AT_ONCE, index=index)
-        page: Hits = []
-        seen = 0
-        for hit in found:
-            page.append(hit)
-            if len(page) == _AT_ONCE:
-                seen += len(page)
-                yield page
-                page = []
-        if page:
-            yield page
-        if seen + len(page) != client.total:
+        index, reader, seen = self._indices.name(kind, self._old), Reader(self._connection), 0
+        fields = Fields(("bytes",) if kind == "sentences" else (), source=True)
+        for hits in reader.written_since(index, None, fields):
+            seen += len(hits)
+            yield hits
+        if seen != reader.count(index):
             raise StoreError(f"{self._connection.address}: {index} was not read to the end; run the same command again")
 
     def _copy_sentences(self, db: Database, made: str, signing: Signing) -> int:

@@ -47,7 +47,10 @@ _LEAST_SHARE = 0.2  # of the words of a question, and of their beginnings, that 
 _FEW_WORDS = 6  # of a question; of a longer one only the last word may be half typed
 _MISTYPED = 4  # letters of a word in which a typing error is looked for
 _ABOVE_ALL = 1e6  # a score higher than that of any words
-_BEGINNING = 5  # letters; the longest that `folded` has an index of
+_BEGINNING = 4  # letters; the longest that `folded` has an index of
+
+_EARLIER_START = ("head", 32)
+"""What sorts by the beginning in an index of an earlier version, and how many letters of it."""
 
 _MISSING = {"bool": {"must_not": {"exists": {"field": "folded"}}}}
 _DOCUMENTS = {"cardinality": {"field": "document_number", "precision_threshold": 40_000}}
@@ -80,6 +83,7 @@ class SentenceQueries:
         """Write these sentences again, with what the lookup needs. Raise `StoreLockedError` while somebody else writes:
         a sentence that is removed meanwhile would come back.
         """
+        self._open.require_current()
         hold = Hold(self._open.state, self._open.address)
         try:
             self._open.indices.add_fields("sentences", self._open.generation, ["folded"])
@@ -159,10 +163,11 @@ class SentenceQueries:
 
     def beginning(self, question: Question, most: int) -> Found:
         """See `Corpus.beginning`. The index sorts by the first letters only."""
+        field, chars = _EARLIER_START if self._open.is_earlier else ("start", START_CHARS)
         squeezed = question.form.replace(" ", "")
-        query = {"bool": {"filter": [{"prefix": {"start": squeezed[:START_CHARS]}}, *_conditions(question.filters)]}}
+        query = {"bool": {"filter": [{"prefix": {"start": squeezed[:chars]}}, *_conditions(question.filters)]}}
         low, found = squeezed.encode(), NOTHING
-        body: dict[str, Any] = {"query": query, "sort": ["head", "hash", "number"], "track_total_hits": False}
+        body: dict[str, Any] = {"query": query, "sort": [field, "hash", "number"], "track_total_hits": False}
         size = min(most + 64, PAGE)
         while True:
             page = self._hits(body, size)
@@ -172,7 +177,7 @@ class SentenceQueries:
             order = np.array(sorted(fits, key=lambda at: (keys[at], found.hashes[at])), np.int64)[:most]
             last = page[-1]["sort"] if page else [""]
             # texts with the same beginning as the last one may come in any order
-            enough = not most or (len(order) == most and last[0] > keys[order[-1]].decode()[:START_CHARS])
+            enough = not most or (len(order) == most and last[0] > keys[order[-1]].decode()[:chars])
             if enough or len(page) < size:
                 return Found(found.hashes[order], found.texts.take(pa.array(order)))
             body["search_after"] = [*last[:2], 2**63 - 1]  # past all other sentences with the last text

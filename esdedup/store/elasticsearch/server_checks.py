@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from collections.abc import Collection, Iterator
 from contextlib import closing
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 from elasticsearch import ApiError
-from elasticsearch.helpers import scan
 
 from esdedup.columns.arrays import text_column
 from esdedup.errors import EsdedupError
@@ -18,14 +18,13 @@ from esdedup.matching.groups import token_lists
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.plurals import plural
 from esdedup.store.elasticsearch.address import ServerAddress
-from esdedup.store.elasticsearch.client import HelperClient
 from esdedup.store.elasticsearch.connection import Connection
 from esdedup.store.elasticsearch.generations import OpenGeneration, live_generation
 from esdedup.store.elasticsearch.holds import Hold, is_dead
 from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, Indices, own_name
 from esdedup.store.elasticsearch.journal import State
 from esdedup.store.elasticsearch.mending import STRANGE, UNSIGNED, sentence_counts
-from esdedup.store.elasticsearch.reading import Fields
+from esdedup.store.elasticsearch.reading import Fields, Reader
 from esdedup.store.elasticsearch.rebuilding import Rebuilding
 from esdedup.store.elasticsearch.resigning import number_of
 from esdedup.store.elasticsearch.rows import OURS
@@ -116,9 +115,8 @@ class Examination:
 
     def _delete_strange(self, index: str, query: dict[str, Any]) -> None:
         """Delete the documents without a number among those that match."""
-        client = HelperClient(self._connection, self._connection.end())
-        found: Any = scan(client, {"query": query, "track_total_hits": True}, size=1_000, index=index)
-        for hit in list(found):
+        pages = list(Reader(self._connection).written_since(index, None, Fields(source=True), query))
+        for hit in chain.from_iterable(pages):
             if query is STRANGE or number_of(hit) is None:
                 routing = {"routing": hit["_routing"]} if "_routing" in hit else {}
                 self._connection.ask("DELETE", _path(index, hit["_id"]), missing=True, **routing)
@@ -162,6 +160,8 @@ class Examination:
                 yield Check(f"index of {kind}", f"the _meta of {name} was changed", again)
             elif differences := self._indices.differences(kind, generation):
                 yield Check(f"index of {kind}", f"{name}: {differences[0]}", again)
+            elif kind == "sentences" and self._indices.is_earlier(generation):
+                yield Check(f"index of {kind}", f"{name} was made by an earlier version, and takes more disk", again)
             else:
                 yield Check(f"index of {kind}")
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("small")
 
 
 def is_page(request: Request) -> bool:
-    return request.method == "POST" and request.path.endswith(("/_search", "/_search/scroll"))
+    return request.method == "POST" and request.path.endswith("/_search")
 
 
 @pytest.fixture
