@@ -16,7 +16,7 @@ from esdedup.store.cluster_kinds import give_meaning, insert_clusters
 from esdedup.store.cluster_queries import ALL_CLUSTERS, ORDERS, ClusterQuery, cluster_of, is_cluster_id, tree_of
 from esdedup.store.naming import NAMED, SOURCE_GROUPS, rank_members, sentence_id
 from esdedup.store.origins import in_order, moment
-from esdedup.store.schemas import MEMBERSHIPS
+from esdedup.store.schemas import MEMBERSHIPS, PAIRS
 from esdedup.text.words import holding
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ class Results:
         with self.db.alone(), self.db.transaction():
             for table in ("pairs", "clusters", "cluster_texts", "origins"):
                 self.db.execute(f"DELETE FROM {table}")
-            for batch in pairs:
-                self.db.insert("pairs", pa.Table.from_batches([batch]))
+            # as one: what a transaction inserts in several steps is held in memory
+            self.db.insert("pairs", pa.RecordBatchReader.from_batches(PAIRS, (batch.cast(PAIRS) for batch in pairs)))
             self._save(clusters, summary, classifier)
         self.db.execute("CHECKPOINT")
         meanwhile()
