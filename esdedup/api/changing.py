@@ -184,7 +184,7 @@ def index(
                 if whole:
                     steps.publish(opened, fresh=fresh, keep=keep_generations)
         if behind:
-            searching.make_lookup(store, job.settings.resources, quiet=quiet)
+            searching.make_lookup(store, settings.resources, quiet=quiet)
         return done
 
 
@@ -348,7 +348,7 @@ def add(
             opened.ledger.end_job()
             behind = lookup and opened.corpus.lookup_behind()
         if behind:
-            searching.make_lookup(store, job.settings.resources, quiet=quiet)
+            searching.make_lookup(store, settings.resources, quiet=quiet)
         return Added.of({**found, "added": {**merged, "matched": matched}, "matches": shown})
 
 
