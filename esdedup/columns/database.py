@@ -141,7 +141,26 @@ class Database:
         try:
             self.connection.execute(f"INSERT INTO {table} BY NAME SELECT * FROM incoming")
         finally:
-            self.connection.unregister("incoming")
+            with suppress(duckdb.Error):  # after an error, a transaction refuses all
+                self.connection.unregister("incoming")
+
+    def insert_all(self, table: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> None:
+        """Append batches to `table` as one: what a transaction inserts in several steps is held in memory."""
+        failed: list[BaseException] = []
+
+        def each() -> Iterator[pa.RecordBatch]:
+            try:
+                yield from batches
+            except BaseException as error:
+                failed.append(error)
+                raise
+
+        try:
+            self.insert(table, pa.RecordBatchReader.from_batches(schema, each()))
+        except Exception:
+            if failed:
+                raise failed[0] from None  # as it was before Arrow and DuckDB reported it
+            raise
 
     def create(self, table: str, rows: Any, *, temporary: bool = False) -> None:
         """Make `table` from an Arrow table, batch or reader."""

@@ -143,8 +143,9 @@ class LookupFolder:
             about = None
             with suppress(DamagedLookupError):
                 about = self._about()
-            if about is not None and (about.state, about.rows.end) == (texts.state, texts.rows.end):
-                return
+                if (about.state, about.rows.end) == (texts.state, texts.rows.end):
+                    without(list(map(self._segment, about.segments)), about.gone)  # or it is damaged
+                    return
             published = set[str]().union(*(name.files() for name in about.segments)) if about is not None else set()
             kept, first = self._basis(about, texts)
             segments = map(self._segment, kept)

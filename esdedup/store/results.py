@@ -65,8 +65,7 @@ class Results:
         with self.db.alone(), self.db.transaction():
             for table in ("pairs", "clusters", "cluster_texts", "origins"):
                 self.db.execute(f"DELETE FROM {table}")
-            # as one: what a transaction inserts in several steps is held in memory
-            self.db.insert("pairs", pa.RecordBatchReader.from_batches(PAIRS, (batch.cast(PAIRS) for batch in pairs)))
+            self.db.insert_all("pairs", PAIRS, (batch.cast(PAIRS) for batch in pairs))
             self._save(clusters, summary, classifier)
         self.db.execute("CHECKPOINT")
         meanwhile()
