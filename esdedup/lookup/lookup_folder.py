@@ -146,7 +146,7 @@ class LookupFolder:
                 if (about.state, about.rows.end) == (texts.state, texts.rows.end):
                     without(list(map(self._segment, about.segments)), about.gone)  # or it is damaged
                     return
-            published = set[str]().union(*(name.files() for name in about.segments)) if about is not None else set()
+            published = set() if about is None else _files_of(about.segments)
             kept, first = self._basis(about, texts)
             segments = map(self._segment, kept)
             known = np.concatenate([np.empty(0, np.uint64), *(b.hashes for each in segments for b in each.blocks)])
@@ -162,7 +162,8 @@ class LookupFolder:
                 kept = self._rewritten(kept, known, dead, texts, threads)
                 known = dead = known[:0]
             kept = self._joined(kept, begun, published)
-            self._publish(texts, kept, places_of(list(map(self._segment, kept)), known, dead) if len(dead) else None)
+            gone = places_of(list(map(self._segment, kept)), known, dead) if len(dead) else _NONE_GONE
+            self._publish(texts, kept, gone)
 
     def _basis(self, about: _About | None, texts: StoredTexts) -> tuple[list[Named], int]:
         """Return the segments that an update keeps, and the number of the first document that these may lack: those of
@@ -188,9 +189,9 @@ class LookupFolder:
         except DamagedLookupError:
             return list(self._write(texts.novel(known[:0], 0), threads, 0, lambda _: None))
 
-    def _publish(self, texts: StoredTexts, kept: list[Named], places: pa.RecordBatch | None) -> None:
+    def _publish(self, texts: StoredTexts, kept: list[Named], places: pa.RecordBatch) -> None:
         """Make these segments, without the texts at `places`, what the lookup has, and delete all other files."""
-        gone, rows = None if places is None or not len(places) else uuid.uuid4().hex, uuid.uuid4().hex
+        gone, rows = uuid.uuid4().hex if len(places) else None, uuid.uuid4().hex
         if gone is not None:
             self._write_batch(f"{gone}.gone", places)
         write_rows(self.path / f"{rows}.rows", texts.rows)
@@ -199,8 +200,7 @@ class LookupFolder:
             "rows": rows, "end": texts.rows.end,
         }  # fmt: skip
         self._save(_ABOUT, said)
-        files = set[str]().union(*(name.files() for name in kept))
-        self._clear({_ABOUT, _LOCK, f"{gone}.gone", f"{rows}.rows", *files})
+        self._clear({_ABOUT, _LOCK, f"{gone}.gone", f"{rows}.rows", *_files_of(kept)})
 
     def _save(self, name: str, said: dict[str, Any]) -> None:
         with whole_file(self.path / name) as part:
@@ -345,6 +345,11 @@ class LookupFolder:
         for file in self._files():
             if file.name not in kept:
                 file.unlink(missing_ok=True)
+
+
+def _files_of(named: Sequence[Named]) -> set[str]:
+    """Return the names of the files of all these segments."""
+    return set[str]().union(*(name.files() for name in named))
 
 
 def _complete(named: Named, lists: Future[None]) -> Named:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Any, NamedTuple
 
 import orjson
@@ -88,8 +87,7 @@ class Mender:
         again = before.get("indices") != now["indices"] or _went_back(before["marks"], now["marks"])
         if again and before:
             log.warning("%s: indices were made again or restored; reading all of them", self._open.address)
-        written = self._open.reader.written_since(self._index, before["marks"], _SENTENCE) if not again else self._all()
-        mended = self._sign(chain(self._unsigned(), written))
+        mended = self._sign(self._all() if again else self._written_since(before["marks"]))
         kept, stored = sentence_counts(self._open)
         if again or kept != stored:
             missing, remade = self._compare()
@@ -128,6 +126,11 @@ class Mender:
     def _all(self) -> Iterator[Hits]:
         self.unsigned()  # or reading all would miss documents that are no sentences
         yield from self._open.reader.read_all(self._index, _SENTENCE)
+
+    def _written_since(self, marks: list[int]) -> Iterator[Hits]:
+        """Yield the sentences without tokens, and those that somebody else has written."""
+        yield from self._unsigned()
+        yield from self._open.reader.written_since(self._index, marks, _SENTENCE)
 
     # -- signing --------------------------------------------------------------------------------------------
 
