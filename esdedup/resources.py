@@ -45,7 +45,7 @@ class Resources(Options):
     workers: int | None = option(None, "Number of processes.", unit="N", low=1, high=1024, usual="one per core")
     memory: int = option(
         2**30, "Memory that all processes may use together.", unit="SIZE", low=2**28, high=2**50,
-        expected="allowed: 256MiB to 1PiB", parse=parse_memory, usual="1GiB",
+        expected="allowed: 256MiB to 1PiB, for example 4GiB", parse=parse_memory, usual="1GiB",
     )  # fmt: skip
 
     engine: str = option(

@@ -1,12 +1,13 @@
 """Writes a huge wiki to standard output, as a MediaWiki export.
 
-python -m scripts.wiki.huge --sentences 1000000 | esdedup run - --out found
-python -m scripts.wiki.huge --sentences 1000000 --month 1 | esdedup add - --store found/store.duckdb
+python -m scripts.wiki.huge --sentences 1000000 | esdedup run - --format wikipedia --out found
+python -m scripts.wiki.huge --sentences 1000000 --month 1 | esdedup add - --format wikipedia --store found/store.duckdb
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from scripts.wiki.huge.pages import HugeWiki
@@ -18,5 +19,9 @@ parser.add_argument("--month", type=int, default=0, metavar="M", help="months af
 asked = parser.parse_args()
 if asked.sentences < 1 or asked.month < 0:
     parser.error("--sentences must be 1 or more, --month 0 or more")
-for piece in HugeWiki(asked.sentences, asked.seed, asked.month).export():
-    sys.stdout.buffer.write(piece)
+try:
+    for piece in HugeWiki(asked.sentences, asked.seed, asked.month).export():
+        sys.stdout.buffer.write(piece)
+except BrokenPipeError:  # who reads it has ended, and says why
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(1)
