@@ -90,13 +90,12 @@ def run(
         with (
             out_folder(folder, job.sources, fresh=fresh) as place,
             MemoryWatch(resources.engine) as memory,
-            lakes.opened_for(store, folder, job) as opened,
+            lakes.opened_for(store, folder, job, lookup=lookup and store is not None) as opened,
         ):
             job.adopt_names(opened)
             same = (
                 source_reading.refuse_other_sources(opened, job.checkpoints) and opened.results.last_scan() is not None
             )
-            opened.corpus.lookup = lookup and store is not None
             opened.ledger.begin_job("run")
             source_reading.read_into(opened, job)
             if not same or any(checkpoint.path == STANDARD_INPUT for checkpoint in job.checkpoints):
@@ -175,9 +174,8 @@ def index(
                 steps.publish(opened, fresh=fresh, keep=keep_generations)
         else:
             job = source_reading.ReadingJob.of(names, settings, fresh=fresh, keep_going=keep_going, quiet=quiet)
-            with steps.open_for(store, job.settings, fresh=job.name if fresh else None) as opened:
+            with steps.open_for(store, job.settings, fresh=job.name if fresh else None, lookup=lookup) as opened:
                 job.adopt_names(opened)
-                opened.corpus.lookup = lookup
                 done = Indexed.of(summary.indexed(opened, source_reading.read_into(opened, job), job.damaged))
                 whole = opened.ledger.unfinished_reading() is None  # other parts may still be missing
                 behind = whole and lookup and bool(opened.corpus.lookup_behind())
@@ -325,7 +323,7 @@ def add(
         with (
             nullcontext() if out is None else out_folder(Path(out)) as place,
             MemoryWatch(engine) as memory,
-            steps.open_for(store, job.settings) as opened,
+            steps.open_for(store, job.settings, lookup=lookup) as opened,
         ):
             steps.check_adding(opened, job.settings)
             steps.next_scanning(opened, job.settings)  # report errors in the options before reading any source
@@ -336,7 +334,7 @@ def add(
                 raise UsageError(
                     "complete applies to exports of wikis that name their wiki (dbname in siteinfo); omit it"
                 )
-            opened.corpus.lookup, opened.corpus.complete = lookup, complete
+            opened.corpus.complete = complete
             before = opened.corpus.counts()["sentences_kept"]
             merged = source_reading.read_into(opened, job)
             opened.ledger.begin_job("add")

@@ -47,13 +47,16 @@ def store_in(folder: Path, engine: str) -> Path:
     return folder / (LAKE if ENGINES[engine].makes_lakes else STORE)
 
 
-def opened_for(store: Address | None, folder: Path, job: ReadingJob) -> AbstractContextManager[Store]:
+def opened_for(
+    store: Address | None, folder: Path, job: ReadingJob, *, lookup: bool = True
+) -> AbstractContextManager[Store]:
     """Return the store of a job, for writing: the one that is named, or one in the folder."""
     engine = job.settings.resources.engine
     if store is None and ENGINES[engine].makes_lakes:
         return lake_of(folder / LAKE, job)
     ENGINES[engine].check_place(engine)  # before sources are read for it
-    return open_for(store or store_in(folder, engine), job.settings, fresh=job.name if job.fresh else None)
+    fresh = job.name if job.fresh else None
+    return open_for(store or store_in(folder, engine), job.settings, fresh=fresh, lookup=lookup)
 
 
 @contextmanager
@@ -220,8 +223,7 @@ def load_lake(
     folder = Path(source)
     with LakeStore(folder, settings.frozen) as lake:
         job = str(folder.resolve()) if fresh else None
-        store = open_for(address, replace(settings, frozen=lake.signing.saved()), fresh=job)
-        store.corpus.lookup = lookup
+        store = open_for(address, replace(settings, frozen=lake.signing.saved()), fresh=job, lookup=lookup)
         try:
             _load(lake, store, quiet=quiet)
         except BaseException:

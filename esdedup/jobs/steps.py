@@ -29,8 +29,17 @@ def database_share(resources: Resources) -> dict[str, Any]:
     return {"memory": resources.memory // 4, "threads": resources.processes}
 
 
-def open_for(store: Address, settings: Settings, *, fresh: str | None = None, must_exist: bool = False) -> Store:
-    """Open a store for writing, with the database's share of the memory."""
+def open_for(
+    store: Address,
+    settings: Settings,
+    *,
+    fresh: str | None = None,
+    must_exist: bool = False,
+    lookup: bool = True,
+) -> Store:
+    """Open a store for writing, with the database's share of the memory. Without `lookup`, what is read will not be
+    searched.
+    """
     if settings.reading.part is not None and not kind_of(store).shared:
         raise UsageError("part applies to stores on a server; a store in a file has one writer")
     return open_store(
@@ -38,6 +47,7 @@ def open_for(store: Address, settings: Settings, *, fresh: str | None = None, mu
         None if must_exist and not settings.frozen else settings.frozen,
         **database_share(settings.resources),
         fresh=fresh,
+        lookup=lookup,
         part=None if settings.reading.part is None else str(settings.reading.part),
     )
 

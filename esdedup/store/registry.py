@@ -63,14 +63,16 @@ def open_store(
     read_only: bool = False,
     fresh: str | None = None,
     part: str | None = None,
+    lookup: bool = True,
 ) -> Store:
     """Open the store at an address. If there is none and `frozen` (the requested signing options) is given, create it.
 
-    Its database may use `memory` bytes. `fresh` names the job that makes a new generation, `part`
-    the part of a run that this writer reads. Raise `UsageError` for an
-    unknown form of address, and the `StoreError`s of the kind of store.
+    Its database may use `memory` bytes. `fresh` names the job that makes a new generation, `part` the part of a run
+    that this writer reads. Without `lookup`, what is written will not be searched. Raise `UsageError` for an unknown
+    form of address, and the `StoreError`s of the kind of store.
     """
     how: dict[str, Any] = {"memory": memory, "threads": threads, "read_only": read_only, "fresh": fresh}
+    how["lookup"] = lookup
     if part is not None:  # only stores with several writers have parts
         how["part"] = part
     return address_of(address).open(frozen, **how)

@@ -20,6 +20,7 @@ from esdedup.columns.database import Database
 from esdedup.engines.local.engine import LocalEngine
 from esdedup.matching.engine import Sentences
 from esdedup.matching.lsh.collide import HOT_LIMIT
+from esdedup.matching.signing import Signing
 from esdedup.node.control import running_node
 from esdedup.resources import Resources
 from esdedup.store.elasticsearch.bulk import BODY_BYTES
@@ -53,7 +54,10 @@ def measure(bench: Bench) -> list[Row]:
     shutil.rmtree(folder, ignore_errors=True)
     esdedup.index(wiki, store=folder.with_suffix(".duckdb"), fresh=True)
     with running_node(folder, heap=HEAP) as server:
-        rows = [*_loading(bench, server, wiki, _signed_batches(folder.with_suffix(".duckdb"))), *_asking(bench, server)]
+        rows = [
+            *_loading(bench, server, wiki, *_signed_batches(folder.with_suffix(".duckdb"))),
+            *_asking(bench, server),
+        ]
     shutil.rmtree(folder)
     folder.with_suffix(".duckdb").unlink()
     return rows
@@ -62,7 +66,7 @@ def measure(bench: Bench) -> list[Row]:
 # -- loading -------------------------------------------------------------------------------------------------
 
 
-def _signed_batches(path: Path) -> list[tuple[pa.Table, pa.Table]]:
+def _signed_batches(path: Path) -> tuple[Signing, list[tuple[pa.Table, pa.Table]]]:
     """Documents and their signed sentences, in batches as they come from a reading."""
     with esdedup.open_store(path, read_only=True) as opened:
         store: Any = opened
@@ -74,11 +78,13 @@ def _signed_batches(path: Path) -> list[tuple[pa.Table, pa.Table]]:
         last = max(first, int(np.searchsorted(ends, begin + BATCH, "right")) - 1)
         batches.append((documents.slice(first, last + 1 - first), sentences.slice(begin, int(ends[last]) - begin)))
         first, begin = last + 1, int(ends[last])
-    return batches
+    return opened.signing, batches
 
 
-def _loading(bench: Bench, server: str, wiki: Path, batches: list[tuple[pa.Table, pa.Table]]) -> list[Row]:
-    bodies = list(_bodies(batches))
+def _loading(
+    bench: Bench, server: str, wiki: Path, signing: Signing, batches: list[tuple[pa.Table, pa.Table]]
+) -> list[Row]:
+    bodies = list(_bodies(signing, batches))
     kept = sum(sentences.num_rows for _, sentences in batches)
     _load_raw(server, bodies[: len(bodies) // 20 + 1])  # the server warms up
     raw, signed, whole, peaks = [], [], [], []
@@ -108,11 +114,11 @@ def _loading(bench: Bench, server: str, wiki: Path, batches: list[tuple[pa.Table
     ]
 
 
-def _bodies(batches: list[tuple[pa.Table, pa.Table]]) -> Iterator[bytes]:
+def _bodies(signing: Signing, batches: list[tuple[pa.Table, pa.Table]]) -> Iterator[bytes]:
     held: list[bytes] = []
     size = 0
     for documents, sentences in batches:
-        for action in sentence_actions(_MARK, "sentence", documents, sentences, lookup=True):
+        for action in sentence_actions(_MARK, signing, documents, sentences, lookup=True):
             held += [line for line in action if line is not None]
             size += sum(map(len, held[-2:]))
             if size >= BODY_BYTES:
@@ -183,7 +189,7 @@ def _asking(bench: Bench, server: str) -> list[Row]:
 
 def _bare_scroll(store: Any) -> int:
     ask, index, seen = store._open.connection.ask, store._open.names["sentences"], 0
-    body = {"size": PAGE, "sort": ["_doc"], **signature_fields("any").body()}
+    body = {"size": PAGE, "sort": ["_doc"], **signature_fields("sentence", earlier=False).body()}
     answer = ask("POST", f"/{index}/_search", body, scroll="5m")
     while answer["hits"]["hits"]:
         seen += len(answer["hits"]["hits"])
@@ -196,7 +202,7 @@ def _point_in_time(store: Any) -> int:
     ask, index, seen = store._open.connection.ask, store._open.names["sentences"], 0
     identity = ask("POST", f"/{index}/_pit", keep_alive="5m")["id"]
     body = {"size": PAGE, "sort": [{"_doc": "asc"}, {"_shard_doc": "asc"}], "track_total_hits": False}
-    body |= {"pit": {"id": identity, "keep_alive": "5m"}, **signature_fields("any").body()}
+    body |= {"pit": {"id": identity, "keep_alive": "5m"}, **signature_fields("sentence", earlier=False).body()}
     while hits := ask("POST", "/_search", body)["hits"]["hits"]:
         seen += len(hits)
         body["search_after"] = hits[-1]["sort"]
@@ -271,7 +277,7 @@ def _naive(bench: Bench, store: Any, kept: int, scanned: float) -> list[Row]:
 def _first_tokens(store: Any, wanted: int) -> list[list[int]]:
     """The tokens of the first sentences, which come in pages."""
     tokens: list[list[int]] = []
-    body: dict[str, Any] = {"sort": [{"number": "asc"}], **signature_fields("any").body()}
+    body: dict[str, Any] = {"sort": [{"number": "asc"}], **signature_fields("sentence", earlier=False).body()}
     while len(tokens) < wanted:
         page = body | {"size": min(PAGE, wanted - len(tokens))}
         hits = store._open.reader.search(store._open.names["sentences"], page)["hits"]["hits"]

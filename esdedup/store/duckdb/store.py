@@ -43,6 +43,7 @@ class FileStore(Store):
         threads: int = 1,
         read_only: bool = False,
         fresh: str | None = None,
+        lookup: bool = True,
         lookup_of: Path | None = None,
     ) -> None:
         self.address = str(path)
@@ -74,6 +75,7 @@ class FileStore(Store):
             self.ledger: Ledger = ledger
             store = lookup_of or path
             self.corpus: Corpus = FileCorpus(self._db, ledger, self.signing, store, read_only=read_only)
+            self.corpus.lookup = lookup
         except BaseException as error:
             self.close()
             if isinstance(error, Exception) and files.is_circumstance(error):

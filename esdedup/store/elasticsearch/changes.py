@@ -13,16 +13,17 @@ import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
+from esdedup.matching.groups import token_lists
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.journal import Journal
 from esdedup.store.elasticsearch.reading import ASKED, Fields, Hits, integers
 from esdedup.store.elasticsearch.rows import (
+    NAMED,
     POSITION_BITS,
     POSITION_MASK,
-    WHOLE_SENTENCE,
+    numbers,
     table_of_hits,
-    token_column,
-    whole_sentences,
+    token_rows,
 )
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.rereading import MANY, Reread, compare_documents
@@ -40,8 +41,6 @@ _DOCUMENT: pa.Schema = pa.schema(
 )
 _FIELDS = {"source": "source_number"}
 _DOCUMENT_FIELDS = Fields(source=True)
-_HELD = Fields(columns=("number", "document_number", "hash", "tokens"))
-_DATED = Fields(columns=("number", "document_number"), source=True)
 
 
 class Changes:
@@ -82,15 +81,15 @@ class Changes:
         """
         fields = Fields(source=True)
         hits = [hit for some in self._reader.look_up(self._names["documents"], "id", list(ids), fields) for hit in some]
-        numbers = np.unique(np.array([hit["_source"]["number"] for hit in hits], np.int64))
+        found = np.unique(np.array([hit["_source"]["number"] for hit in hits], np.int64))
         unknown = sorted(set(ids) - {hit["_source"]["id"] for hit in hits}, key=str.encode)
         stale = 0
         if remember:
             self._db.execute(_MOVES)
-            self._note_moves(numbers, "old", -1)
+            self._note_moves(found, "old", -1)
             stale = self._mark_stale(first=None)
-        self._journal.forget(numbers.tolist())
-        return len(numbers), unknown, stale
+        self._journal.forget(found.tolist())
+        return len(found), unknown, stale
 
     # -- documents ------------------------------------------------------------------------------------------
 
@@ -102,9 +101,9 @@ class Changes:
         """Make the table `dated` of `compare_documents`."""
         self._db.execute("CREATE OR REPLACE TEMP TABLE dated (number INTEGER, revision BIGINT)")
         versions = self._numbers("SELECT number FROM versions")
-        for hits in self._reader.look_up(self._names["sentences"], "document_number", versions.tolist(), _DATED):
+        for hits in self._reader.look_up(self._names["sentences"], "document_number", versions.tolist(), NAMED):
             rows = {
-                "number": integers(hits, "document_number").astype(np.int32),
+                "number": numbers(hits, "document_number").astype(np.int32),
                 "revision": pa.array([hit["_source"].get("last_revision") for hit in hits], pa.int64()),
             }
             self._db.insert("dated", pa.table(rows))
@@ -139,8 +138,8 @@ class Changes:
                 occurrence = repeats[number]
                 renamed[number] = name = f"{document['id']}#{occurrence}"
                 self._journal.put("documents", [(str(number), document | {"occurrence": occurrence, "id": name})])
-        for hits in self._reader.look_up(self._names["sentences"], "document_number", list(renamed), WHOLE_SENTENCE):
-            for whole in whole_sentences(hits):
+        for hits in self._reader.look_up(self._names["sentences"], "document_number", list(renamed), NAMED):
+            for whole in (hit["_source"] for hit in hits):
                 name = renamed[whole["document_number"]]
                 identity = name if self._unit == "record" else f"{name}:{whole['position']}"
                 self._journal.put("sentences", [(str(whole["number"]), whole | {"id": identity, "document": name})])
@@ -155,19 +154,19 @@ class Changes:
         for begin in range(0, len(same), ASKED):
             asked = same[begin : begin + ASKED].tolist()
             now = {
-                _place(hit, olds[hit["fields"]["document_number"][0]]): _dates(hit)
-                for hits in self._reader.look_up(index, "document_number", asked, _DATED)
+                _place(hit, olds[hit["_source"]["document_number"]]): _dates(hit)
+                for hits in self._reader.look_up(index, "document_number", asked, NAMED)
                 for hit in hits
             }
             then = {
-                hit["fields"]["number"][0]: _dates(hit)
-                for hits in self._reader.look_up(index, "document_number", [olds[one] for one in asked], _DATED)
+                hit["_source"]["number"]: _dates(hit)
+                for hits in self._reader.look_up(index, "document_number", [olds[one] for one in asked], NAMED)
                 for hit in hits
             }
             changed = [number for number, dates in now.items() if then.get(number, dates) != dates]
             redated += changed
-            for hits in self._reader.look_up(index, "number", changed, WHOLE_SENTENCE):
-                for whole in whole_sentences(hits):
+            for hits in self._reader.look_up(index, "number", changed, NAMED):
+                for whole in (hit["_source"] for hit in hits):
                     self._journal.put("sentences", [(str(whole["number"]), whole | now[whole["number"]])])
         return redated
 
@@ -176,28 +175,28 @@ class Changes:
     def _mark_stale_reading(self, first: int, same: Numbers, replaced: Numbers) -> int:
         self._db.execute(_MOVES)
         index, query = self._names["sentences"], _from(first << POSITION_BITS)
-        for hits in self._reader.read_all(index, _HELD, query):
-            documents = integers(hits, "document_number")
+        for hits in self._reader.read_all(index, NAMED, query):
+            documents = numbers(hits, "document_number")
             kept = ~np.isin(documents, same)
             self._note([hit for hit, keep in zip(hits, kept, strict=True) if keep], documents[kept], 1)
         self._note_moves(replaced, "new", -1)
         return self._mark_stale(first)
 
-    def _note_moves(self, numbers: Numbers, end: str, copies: int) -> None:
+    def _note_moves(self, moved: Numbers, end: str, copies: int) -> None:
         """Record the sentences of documents; those of replaced ones under the number of the replacement."""
         by_number = dict(self._db.rows("SELECT old, new FROM outdated WHERE NOT same")) if end == "new" else {}
-        for hits in self._reader.look_up(self._names["sentences"], "document_number", numbers, _HELD):
-            documents = [by_number.get(number, number) for number in integers(hits, "document_number").tolist()]
+        for hits in self._reader.look_up(self._names["sentences"], "document_number", moved, NAMED):
+            documents = [by_number.get(number, number) for number in numbers(hits, "document_number").tolist()]
             self._note(hits, np.array(documents, np.int64), copies)
 
     def _note(self, hits: Hits, documents: Numbers, copies: int) -> None:
         if not hits:
             return
         rows = {
-            "hash": integers(hits, "hash"),
+            "hash": numbers(hits, "hash"),
             "document": documents,
             "copies": np.full(len(hits), copies, np.int32),
-            "tokens": token_column(hits, self._tokens),
+            "tokens": token_lists(token_rows(hits, self._tokens)),
         }
         self._db.insert("moves", pa.table(rows))
 
@@ -242,8 +241,9 @@ class Changes:
     def _mark_stale_dated(self, sentences: list[int]) -> int:
         """Write down the texts of sentences whose first date changed, if this matters. Return their number."""
         texts: dict[int, list[int]] = {}
-        for hits in self._reader.look_up(self._names["sentences"], "number", sentences, _HELD):
-            texts |= {hit["fields"]["hash"][0]: hit["fields"]["tokens"] for hit in hits}
+        for hits in self._reader.look_up(self._names["sentences"], "number", sentences, NAMED):
+            held = token_lists(token_rows(hits, self._tokens)).to_pylist()
+            texts |= {hit["_source"]["hash"]: tokens for hit, tokens in zip(hits, held, strict=True)}
         dated = self._dated(np.array(sorted(texts), np.int64))
         for text in sorted(dated):
             document = {"hash": text, "existed": True, "renamed": False, "tokens": texts[text]}
@@ -275,5 +275,5 @@ def _dates(hit: dict[str, Any]) -> dict[str, Any]:
 
 def _place(hit: dict[str, Any], document: int) -> int:
     """Return the number of the sentence at the same position of another document."""
-    position: int = hit["fields"]["number"][0] & POSITION_MASK
+    position: int = hit["_source"]["number"] & POSITION_MASK
     return document << POSITION_BITS | position

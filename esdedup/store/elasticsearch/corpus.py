@@ -18,6 +18,7 @@ from esdedup.errors import StoreError, StoreLockedError
 from esdedup.formats.reading_options import Part
 from esdedup.lookup.search import Found
 from esdedup.matching.engine import SIGNATURES, Elsewhere
+from esdedup.matching.groups import token_lists
 from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, Filters, Question, SentenceQuery, Signatures
 from esdedup.store.elasticsearch.changes import Changes
 from esdedup.store.elasticsearch.generations import OpenGeneration
@@ -31,15 +32,16 @@ from esdedup.store.elasticsearch.rows import (
     OURS,
     POSITION_BITS,
     POSITION_MASK,
+    numbers,
     signature_fields,
     signature_table,
     table_of_hits,
-    token_column,
-    tokens_of,
+    token_rows,
     unique_hashes,
 )
 from esdedup.store.elasticsearch.searches import rank_by_queries
 from esdedup.store.elasticsearch.sentence_queries import SentenceQueries
+from esdedup.store.elasticsearch.token_words import words_of_tokens
 from esdedup.store.ledger import SourceCheckpoint, is_much
 
 log = logging.getLogger("esdedup")
@@ -64,6 +66,7 @@ class ServerCorpus(Corpus):
         self._loader: Loader | None = None
         self._mender = Mender(opened, ledger)
         self._queries = SentenceQueries(opened)
+        self._signed = signature_fields(opened.signing.unit, earlier=opened.is_earlier)
 
     def mend(self) -> None:
         """Make good what others have changed since the last write, if it can be."""
@@ -82,12 +85,12 @@ class ServerCorpus(Corpus):
         for number in anew:
             self._forget(self._of_source(number, own))
         self._open.indices.relax(names["sentences"])
-        self._loader = Loader(self._open, self._ledger, part.parts, lookup=self.lookup)
+        self._loader = Loader(self._open, self._ledger, part.parts, lookup=self.lookup and self._open.has_lookup)
         return next_number
 
-    def _forget(self, numbers: Sequence[int]) -> None:
+    def _forget(self, documents: Sequence[int]) -> None:
         """Delete documents that this part has written."""
-        forget_documents(self._open.connection, self._open.names, numbers, check=self._ledger.check)
+        forget_documents(self._open.connection, self._open.names, documents, check=self._ledger.check)
 
     def _of_source(self, number: int, documents: Sequence[int]) -> list[int]:
         """Return which of these documents are stored, themselves or some of their sentences, as read from a source."""
@@ -120,7 +123,7 @@ class ServerCorpus(Corpus):
         if missing:
             log.warning("this part is complete; still to come: %s", ", ".join(map(str, missing)))
             return {}
-        self._mender.sign()  # sentences without tokens could not be compared with what was read
+        self._mender.sign(reading.first)  # what others have changed meanwhile
         before = reader.count(names["sentences"], {"range": {"number": {"lt": reading.first << POSITION_BITS}}})
         arrived = reader.count(names["sentences"]) - before
         remember = self._ledger.follows_changes() and not is_much(arrived, before)
@@ -160,14 +163,13 @@ class ServerCorpus(Corpus):
     ) -> Iterator[tuple[int, Signatures]]:
         reader, index, seen = self._open.reader, self._open.names["sentences"], 0
         group_ids, columns = source_groups(self._ledger.sources()), self.signing.tokens
-        fields = signature_fields(across)
+        fields = self._signed
         if of is not None:
             pages = reader.look_up(index, "hash", signed(of["hash"].to_numpy()), fields)
             tables = [signature_table(hits, columns, group_ids, across) for hits in pages if hits]
             yield 0, pa.concat_tables([SIGNATURES.empty_table(), *tables])
             return
-        if self._mender.unsigned():  # somebody has changed the store since it was opened
-            self.mend()
+        self._mender.mend_if_changed()
         slices = reader.slices(index)
         left = [one for one in slices if one.number not in done]
         for one, hits in reader.read_slices(index, fields, left):
@@ -188,17 +190,16 @@ class ServerCorpus(Corpus):
         values, fields = signed(hashes["hash"].to_numpy()), Fields(columns=("number",), source=True)
         for hits in reader.first_of_each(index, "hash", values, fields, sort=["number"]):
             rows = table_of_hits(hits, _FIRST_TEXT, {})
-            numbers = rows["number"].to_numpy()
-            rows = rows.append_column("document", pa.array(numbers >> POSITION_BITS))
-            rows = rows.append_column("position", pa.array(numbers & POSITION_MASK)).drop_columns("number")
+            number = rows["number"].to_numpy()
+            rows = rows.append_column("document", pa.array(number >> POSITION_BITS))
+            rows = rows.append_column("position", pa.array(number & POSITION_MASK)).drop_columns("number")
             yield from rows.to_batches()
 
     def elsewhere(self, across: str) -> Elsewhere:
         index, address = self._open.names["sentences"], self._open.connection.address
-        if self._mender.unsigned():  # somebody has changed the store since it was opened
-            self.mend()
+        self._mender.mend_if_changed()
         groups = source_groups(self._ledger.sources())
-        read = partial(read_slice, address, index, self.signing.tokens, groups, across)
+        read = partial(read_slice, address, index, self._signed, self.signing.tokens, groups, across)
         slices = [partial(read, one) for one in self._open.reader.slices(index)]
         return Elsewhere(slices, partial(read_texts, address, index))
 
@@ -220,19 +221,20 @@ class ServerCorpus(Corpus):
         table = table_of_hits(hits, _CHANGED, {})
         known = reader.first_of_each(names["sentences"], "hash", signed(table["hash"].to_numpy()), _HASH)
         exists = pc.is_in(table["hash"], pa.array(unique_hashes(known, "hash")))
-        tokens = token_column(hits, self.signing.tokens)
-        return table.append_column("exists", exists).append_column("tokens", tokens).sort_by("hash")
+        tokens = token_rows(hits, self.signing.tokens)
+        return table.append_column("exists", exists).append_column("tokens", token_lists(tokens)).sort_by("hash")
 
     def holders(self, tokens: pa.Table) -> pa.Table:
         asked = np.unique(tokens["token"].to_numpy())
-        fields = Fields(columns=("hash", "tokens"))
+        words = asked if self._open.is_earlier else words_of_tokens(asked)
         found = [pa.table({"token": pa.array([], pa.int64()), "hash": pa.array([], pa.uint64())})]
-        for hits in self._open.reader.look_up(self._open.names["sentences"], "tokens", asked, fields):
-            held, lengths = tokens_of(hits)
-            rows = pa.table({"token": held, "hash": np.repeat(hashes(integers(hits, "hash")), lengths)})
-            found.append(
-                rows.filter(pc.is_in(rows["token"], pa.array(asked))).group_by(rows.column_names).aggregate([])
-            )
+        for hits in self._open.reader.look_up(self._open.names["sentences"], "tokens", words, self._signed):
+            if not hits:
+                continue
+            held = token_rows(hits, self.signing.tokens)
+            at, columns = np.nonzero(np.isin(held, asked))  # two columns may have the same word
+            rows = pa.table({"token": held[at, columns], "hash": hashes(numbers(hits, "hash"))[at]})
+            found.append(rows.group_by(rows.column_names).aggregate([]))
         return pa.concat_tables(found).group_by(["token", "hash"]).aggregate([])
 
     # -- questions ------------------------------------------------------------------------------------------

@@ -93,6 +93,11 @@ class OpenGeneration:
         """Whether the sentences are indexed as they were by an earlier version."""
         return self.indices.is_earlier(self.generation)
 
+    @property
+    def has_lookup(self) -> bool:
+        """Whether the index of sentences has what a lookup needs."""
+        return self.indices.has_lookup(self.generation)
+
     def require_current(self) -> None:
         """Raise `StoreVersionError` if sentences of this version cannot be written beside those that are there."""
         if self.is_earlier:
@@ -100,6 +105,11 @@ class OpenGeneration:
                 f"{self.address}: an earlier version has indexed its sentences, which can be read but not added to; "
                 f"esdedup doctor --repair --store {self.address} makes it anew from them"
             )
+
+    def move(self, generation: str) -> None:
+        """Go on with the generation that has taken the place of this one."""
+        self.generation = generation
+        self.state.move(self.indices.name("state", generation))
 
     def journal(self) -> Journal:
         """Start a journal of changes."""

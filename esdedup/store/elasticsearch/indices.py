@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from elasticsearch import ApiError, BadRequestError
@@ -19,7 +19,13 @@ from elasticsearch import ApiError, BadRequestError
 from esdedup.errors import NotAStoreError, StoreError, StoreLockedError, UsageError
 from esdedup.store.elasticsearch.answers import GoneError, gone, reason_of
 from esdedup.store.elasticsearch.connection import Connection
-from esdedup.store.elasticsearch.own_fields import FieldDifference, different_fields, is_earlier
+from esdedup.store.elasticsearch.own_fields import (
+    FieldDifference,
+    different_fields,
+    has_lookup,
+    is_earlier,
+    without_lookup,
+)
 from esdedup.store.schemas import SCHEMA_VERSION, mapping_text
 
 log = logging.getLogger("esdedup")
@@ -42,18 +48,18 @@ _CLAIM = "unfinished"
 
 _STAMP = "[0-9]{8}t[0-9]{12}"
 
-_LOADING = {"index.refresh_interval": "-1", "index.translog.flush_threshold_size": "64mb"}
-"""How an index is filled: without refreshes, but with frequent flushes. Because `_source` leaves fields out, a server
-keeps a second copy of each document until a merge after the next flush, which by default comes after 10 GB.
-"""
+_LOADING = {"index.refresh_interval": "-1"}
+"""How an index is filled: without refreshes."""
 _DEFAULT_REPLICAS = {"index.auto_expand_replicas": "0-1"}  # one if a second node can hold it
 
 
 class Indices:
     """Names, creates, swaps and deletes the indices of one prefix."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, *, lookup: bool = True) -> None:
         self.connection = connection
+        self.lookup = lookup
+        """Whether sentences can be looked up in the indices that are made."""
         self._prefix = connection.address.prefix
         self._known: dict[str, Any] | None = None
         self._names = re.compile(rf"{re.escape(self._prefix)}-({'|'.join(_KINDS)})-({_STAMP})")
@@ -126,7 +132,12 @@ class Indices:
         return dict(self._all()[index])
 
     def make(
-        self, kinds: Iterable[str], meta: Mapping[str, Any], *, loading: bool = False, shards: int | None = None
+        self,
+        kinds: Iterable[str],
+        meta: Mapping[str, Any],
+        *,
+        loading: bool = False,
+        shards: int | None = None,
     ) -> str:
         """Make an index of each kind as a new generation and return its name. `loading` makes it cheap to fill. The
         sentences get so many `shards`, or as many as are asked for.
@@ -138,13 +149,16 @@ class Indices:
         ours = {"schema": SCHEMA_VERSION, "replicas": _asked_replicas(), **meta}
         for kind in kinds:
             index = self.name(kind, generation)
+            mapping = self.mapping(kind)
+            if kind == "sentences" and not self.lookup:
+                mapping = without_lookup(mapping)
             body = {
                 "settings": {
                     **_shape(),
                     **_sharded(shards, kind),
                     **(_relaxed() if loading and kind not in _READ_AT_ONCE else {}),
                 },
-                "mappings": {**self.mapping(kind), "_meta": {"esdedup": ours}},
+                "mappings": {**mapping, "_meta": {"esdedup": ours}},
                 "aliases": {own_name(index): {"is_hidden": True}},
             }
             try:
@@ -187,15 +201,6 @@ class Indices:
         self.connection.ask("PUT", f"/{index}/_mapping", {"_meta": {"esdedup": meta}})
         self._known = None
 
-    def add_fields(self, kind: str, generation: str, fields: Sequence[str]) -> None:
-        """Add fields that an index of an earlier version does not have."""
-        index, wanted = self.name(kind, generation), self.mapping(kind)["properties"]
-        missing = set(fields) - self._description(index)["mappings"].get("properties", {}).keys()
-        if missing:
-            added = {name: wanted[name] for name in sorted(missing)}
-            self.connection.ask("PUT", f"/{index}/_mapping", {"properties": added})
-            self._known = None
-
     def differences(self, kind: str, generation: str) -> list[FieldDifference]:
         """Return the fields of an index that are not as esdedup made them."""
         return different_fields(self._description(self.name(kind, generation))["mappings"], self.mapping(kind))
@@ -203,6 +208,10 @@ class Indices:
     def is_earlier(self, generation: str) -> bool:
         """Whether the sentences are indexed as they were by an earlier version."""
         return is_earlier(self._description(self.name("sentences", generation))["mappings"])
+
+    def has_lookup(self, generation: str) -> bool:
+        """Whether the sentences can be looked up."""
+        return has_lookup(self._description(self.name("sentences", generation))["mappings"])
 
     def check_mapping(self, kind: str, generation: str) -> None:
         """Raise `StoreError` if fields that esdedup needs were changed."""

@@ -102,6 +102,11 @@ class State:
         """Act as if these values were set."""
         self._values.value.update(values)
 
+    def move(self, index: str) -> None:
+        """Go on with the values in another index."""
+        self._index = index
+        self._values = self.guarded(_STATE)
+
     def reload(self) -> None:
         """Read the values again, which another process may have changed."""
         self._values.read()

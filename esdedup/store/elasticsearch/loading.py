@@ -62,7 +62,7 @@ class Loader:
         self._ledger.advance(checkpoint, next_number, skips)
 
     def _actions(self, checkpoint: SourceCheckpoint, documents: pa.Table, rows: pa.Table) -> Iterator[Action]:
-        return sentence_actions(checkpoint, self._open.signing.unit, documents, rows, lookup=self._lookup)
+        return sentence_actions(checkpoint, self._open.signing, documents, rows, lookup=self._lookup)
 
     def _send(self, kind: str, actions: Iterable[Action]) -> list[bytes]:
         """Write documents to an index. Return those that the server rejected."""

@@ -1,20 +1,22 @@
 """Find what others have changed in the corpus since esdedup last wrote it, and make it good.
 
-A sentence that somebody updates, or copies to a new index, is written again from its `_source`, which has no tokens. It
-has lost the field `bytes` too, so it is found by one query. Other writes are found by their sequence numbers, shard by
-shard: only those since our last write are read. If an index was made again or restored, all of it is read once.
+What others have written is found by its sequence number, shard by shard: only what came since our last write is read.
+If an index was made again or restored, all of it is read once. Each of these sentences is signed from its text, and is
+written again if anything of it differs.
 
-A sentence with another text is signed again. Its document counts as changed, so that reading its source again brings
-back the source's text. The same holds for documents of which sentences were deleted. A document that was deleted is
-made again from its sentences.
+The document of a sentence with another text counts as changed, so that reading its source again brings back the
+source's text. The same holds for documents of which sentences were deleted. A document that was deleted is made again
+from its sentences.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, NamedTuple
 
+import numpy as np
 import orjson
 import pyarrow as pa
 
@@ -26,12 +28,11 @@ from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.reading import Fields, Hits, integers
 from esdedup.store.elasticsearch.rebuilding import remade_documents
 from esdedup.store.elasticsearch.resigning import number_of, sign_again
-from esdedup.store.elasticsearch.rows import CHANGED, OURS, POSITION_BITS
+from esdedup.store.elasticsearch.rows import CHANGED, NAMED, OURS, POSITION_BITS
 
 log = logging.getLogger("esdedup")
 
-_SENTENCE = Fields(columns=("bytes",), source=True)
-UNSIGNED = {"bool": {"must_not": [{"exists": {"field": "bytes"}}]}}
+UNSIGNED = {"bool": {"must_not": [{"exists": {"field": "tokens"}}]}}
 STRANGE = {"bool": {"must_not": [OURS]}}
 
 
@@ -83,11 +84,11 @@ class Mender:
         if self._ledger.unfinished_reading() is not None:
             _say(self._sign(self._unsigned()), self._open.address)
             return
-        before, now = self._ledger.get("watched") or {}, self._watched()
-        again = before.get("indices") != now["indices"] or _went_back(before["marks"], now["marks"])
-        if again and before:
+        before, now = self._ledger.get("watched"), self._watched()
+        again = _is_another(before, now)
+        if again and before is not None:
             log.warning("%s: indices were made again or restored; reading all of them", self._open.address)
-        mended = self._sign(self._all() if again else self._written_since(before["marks"]))
+        mended = self._sign(chain(self._unsigned(), self.of_others()))
         kept, stored = sentence_counts(self._open)
         if again or kept != stored:
             missing, remade = self._compare()
@@ -96,9 +97,17 @@ class Mender:
             self.remember()
         _say(mended, self._open.address)
 
-    def sign(self) -> None:
-        """Sign again what was written outside esdedup since the store was opened."""
-        _say(self._sign(self._unsigned()), self._open.address)
+    def mend_if_changed(self) -> None:
+        """Make good what others have changed since the store was opened."""
+        if self._ledger.unfinished_reading() is not None or self._ledger.get("watched") != self._watched():
+            self.mend()
+
+    def sign(self, first: int) -> None:
+        """Sign again what others have written during a run, whose documents are numbered from `first`."""
+        marks = (self._ledger.get("watched") or {}).get("marks")
+        older = {"range": {"number": {"lt": first << POSITION_BITS}}}
+        pages = self._open.reader.written_since(self._index, marks, NAMED, older) if first else iter(())
+        _say(self._sign(chain(self._unsigned(), pages)), self._open.address)
 
     def unsigned(self) -> int:
         """Return the number of sentences that were written again outside esdedup.
@@ -121,16 +130,16 @@ class Mender:
 
     def _unsigned(self) -> Iterator[Hits]:
         if self.unsigned():
-            yield from self._open.reader.read_all(self._index, _SENTENCE, UNSIGNED)
+            yield from self._open.reader.read_all(self._index, NAMED, UNSIGNED)
 
-    def _all(self) -> Iterator[Hits]:
-        self.unsigned()  # or reading all would miss documents that are no sentences
-        yield from self._open.reader.read_all(self._index, _SENTENCE)
-
-    def _written_since(self, marks: list[int]) -> Iterator[Hits]:
-        """Yield the sentences without tokens, and those that somebody else has written."""
-        yield from self._unsigned()
-        yield from self._open.reader.written_since(self._index, marks, _SENTENCE)
+    def of_others(self) -> Iterator[Hits]:
+        """Yield what others may have written: what came since our last write, or all if that cannot be told. During a
+        run, this would be our own, and nothing is read.
+        """
+        before = self._ledger.get("watched")
+        if self._ledger.unfinished_reading() is None:
+            marks = None if before is None or _is_another(before, self._watched()) else before["marks"]
+            yield from self._open.reader.written_since(self._index, marks, NAMED)
 
     # -- signing --------------------------------------------------------------------------------------------
 
@@ -142,12 +151,13 @@ class Mender:
         return mended
 
     def _sign_page(self, hits: Hits) -> _Mended:
-        """Sign sentences again whose text does not fit what is stored with it."""
+        """Write sentences again that are not stored as they must be, and delete those without a comparable text."""
         for hit in hits:
             if number_of(hit) is None:
                 raise self._strange(self._index, hit)
         again = sign_again(hits, self._open.signing)
-        if not len(again.kept) and not len(again.unfit):
+        wrong = np.setdiff1d(np.flatnonzero(again.wrong), again.unfit)
+        if not len(wrong) and not len(again.unfit):
             return _Mended()
         self._open.require_current()
         names = [hit["_id"] for hit in hits]
@@ -155,9 +165,9 @@ class Mender:
         with Bulk(self._open.connection, self._index) as bulk:
             bulk.add(delete(names[at]) for at in again.unfit)
         with Bulk(self._open.connection, self._index) as bulk:
-            bulk.add(put(names[at], document) for at, document in zip(again.kept, again.documents, strict=True))
+            bulk.add(put(names[at], again.documents[at]) for at in wrong)
         self._open.indices.refresh(self._index)
-        return _Mended(len(again.changed), len(again.kept) - len(again.changed), len(again.unfit))
+        return _Mended(len(again.changed), len(wrong) - len(again.changed), len(again.unfit))
 
     def _strange(self, index: str, hit: dict[str, Any]) -> StoreError:
         return StoreError(
@@ -247,5 +257,9 @@ def _say(mended: _Mended, address: str) -> None:
         )  # fmt: skip
 
 
-def _went_back(before: list[int], now: list[int]) -> bool:
-    return len(before) != len(now) or any(last < mark for mark, last in zip(before, now, strict=True))
+def _is_another(before: dict[str, Any] | None, now: dict[str, Any]) -> bool:
+    """Whether indices were made again or restored since they were watched, or never were."""
+    if before is None or before["indices"] != now["indices"]:
+        return True
+    then, marks = before["marks"], now["marks"]
+    return len(then) != len(marks) or any(last < mark for mark, last in zip(then, marks, strict=True))

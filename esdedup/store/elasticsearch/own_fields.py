@@ -10,8 +10,8 @@ _HARMLESS = frozenset({"enabled", "fields", "meta", "copy_to", "index_prefixes"}
 """Parameters that servers leave out as defaults, or that others may add to a field without changing what it holds."""
 
 
-_LATER = frozenset({"folded"})
-"""Fields that an index without a lookup may lack: they are added when it is made."""
+LOOKUP = frozenset({"start", "forms"})
+"""Fields that an index does not have that was made without a lookup."""
 
 _ONLY_EARLIER = "head"
 _EARLIER: dict[str, Any] = {
@@ -21,6 +21,9 @@ _EARLIER: dict[str, Any] = {
     "last_revision": {"type": "long"},
     "start": {"type": "keyword", "ignore_above": 8000, "doc_values": False},
     _ONLY_EARLIER: {"type": "keyword", "index": False},
+    "tokens": {"type": "long"},
+    "bytes": {"type": "integer", "index": False},
+    "place": {"type": "long", "index": False},
 }
 """How the index of sentences was made before it took less disk, where that differs."""
 
@@ -28,6 +31,18 @@ _EARLIER: dict[str, Any] = {
 def is_earlier(found: Mapping[str, Any]) -> bool:
     """Whether a mapping is that of sentences as it was made before. It is read, but no longer written."""
     return _ONLY_EARLIER in found.get("properties", {})
+
+
+def has_lookup(found: Mapping[str, Any]) -> bool:
+    """Whether sentences with this mapping can be looked up."""
+    return set(found.get("properties", {})) >= LOOKUP
+
+
+def without_lookup(mapping: dict[str, Any]) -> dict[str, Any]:
+    """Return the mapping of sentences without what only the lookup needs."""
+    fields = {name: field for name, field in mapping["properties"].items() if name not in LOOKUP}
+    text = {name: value for name, value in fields["text"].items() if name != "index_prefixes"}
+    return mapping | {"properties": fields | {"text": text}}
 
 
 class FieldDifference(NamedTuple):
@@ -51,17 +66,16 @@ def different_fields(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> lis
     differences = [
         FieldDifference(name, _in_words(there.get(name)), _in_words(ours[name]))
         for name in ours
-        if not _same(there.get(name), ours[name]) and not (name in _LATER and name not in there)
+        if not _same(there.get(name), ours[name]) and not (name in LOOKUP and name not in there)
     ]
     differences += [
         FieldDifference(name, "computed by a runtime field", _in_words(ours[name])) for name in ours if name in runtime
     ]
-    excluded = set(found.get("_source", {}).get("excludes", []))
-    needed = {_ONLY_EARLIER, *wanted.get("_source", {}).get("excludes", [])}
     source = found.get("_source", {})
+    left_out = source.get("includes") or (source.get("excludes") and not is_earlier(found))
     stored = source.get("enabled", True) in (True, "true") and source.get("mode", "stored").lower() == "stored"
-    if excluded - needed or source.get("includes") or not stored:
-        differences.append(FieldDifference("_source", _in_words(found["_source"]), _in_words(wanted.get("_source"))))
+    if left_out or not stored:
+        differences.append(FieldDifference("_source", _in_words(source), "the whole document"))
     return differences
 
 

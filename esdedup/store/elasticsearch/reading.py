@@ -55,13 +55,10 @@ V = TypeVar("V")
 
 
 class Fields(NamedTuple):
-    """The fields that a search reads: `columns` from doc values, and with `source` the document.
-
-    It is read as a whole, because to filter it takes a server longer than to send it.
-    """
+    """The fields that a search reads: `columns` from doc values, with `source` the document, or some fields of it."""
 
     columns: Sequence[str] = ()
-    source: bool = False
+    source: bool | Sequence[str] = False
 
     def body(self) -> dict[str, Any]:
         """The part of a search body that selects these fields."""
@@ -178,7 +175,7 @@ class Reader:
 
     def read_all(self, index: str, fields: Fields, query: dict[str, Any] | None = None) -> Iterator[Hits]:
         """Yield every document of an index that matches, slice by slice."""
-        size = SLICE * 2 // 5 if fields.source else SLICE
+        size = SLICE * 2 // 5 if fields.source is True else SLICE
         seen, expected = 0, self.count(index, query)
         if not expected:
             return
@@ -202,7 +199,7 @@ class Reader:
         """Yield the documents whose field has one of the values (and that match `query`), in batches."""
         listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
         only = [] if query is None else [query]
-        step = ASKED // 4 if fields.source else ASKED
+        step = ASKED // 4 if fields.source is True else ASKED
         asked = [[{"terms": {field: listed[at : at + step]}}, *only] for at in range(0, len(listed), step)]
 
         def read(queries: Sequence[dict[str, Any]], ended: Event) -> tuple[Sequence[dict[str, Any]], Hits | None]:
@@ -232,7 +229,7 @@ class Reader:
     def in_order(self, index: str, body: dict[str, Any], most: int | None = None, **parameters: Any) -> Iterator[Hits]:
         """Yield the first `most` documents of a search, page by page. What it sorts by must tell them all apart."""
         left = sys.maxsize if most is None else most
-        size = PAGE // 5 if body["_source"] else PAGE
+        size = PAGE // 5 if body["_source"] is True else PAGE
         while left:
             body = body | {"size": min(size, left), "track_total_hits": False}
             try:

@@ -25,7 +25,7 @@ from esdedup.matching.signing import Signing
 from esdedup.store.elasticsearch.bulk import Action, Bulk, put
 from esdedup.store.elasticsearch.connection import Connection
 from esdedup.store.elasticsearch.generations import discard_results
-from esdedup.store.elasticsearch.indices import CORPUS, Indices
+from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, Indices
 from esdedup.store.elasticsearch.journal import State
 from esdedup.store.elasticsearch.ledger import ServerLedger, saved_checkpoint
 from esdedup.store.elasticsearch.reading import Fields, Hits, Reader
@@ -61,6 +61,34 @@ class Rebuilding:
 
     def make(self) -> int:
         """Make a new generation and let it take the place of the old one. Return the number of its sentences."""
+        made, count, changed = self._make()
+        discard_results(self._indices, self._old)
+        self._replace(made)
+        log.warning("%s: made %s sentences again from their texts", self._connection.address, f"{count:,}")
+        if changed:
+            log.warning(
+                "%s: %s documents were made again or have other sentences than before; index their sources again",
+                self._connection.address, f"{changed:,}",
+            )  # fmt: skip
+        return count
+
+    def look_up(self) -> str:
+        """Make a generation whose sentences can be looked up. The results stay. Return its name."""
+        indices = self._indices
+        indices.lookup = True
+        made, _, _ = self._make(keep=True)
+        for kind in RESULTS:
+            for one in indices.generations(kind):
+                index = indices.name(kind, one)
+                if (meta := indices.meta(index)).get("corpus") == self._old:
+                    indices.set_meta(index, {**meta, "corpus": made})
+        self._replace(made)
+        return made
+
+    def _make(self, *, keep: bool = False) -> tuple[str, int, int]:
+        """Make a new generation, with `keep` for the same results. Return its name, and how many sentences and changed
+        documents it has.
+        """
         indices, old = self._indices, self._old
         meta = self._meta()
         there = [kind for kind in CORPUS if indices.exists(indices.name(kind, old))]
@@ -78,20 +106,17 @@ class Rebuilding:
             db.execute(_TABLES)
             count = self._copy_sentences(db, made, signing)
             changed = self._write_documents(db, made, signing.unit)
-        self._write_state(made)
+        self._write_state(made, keep=keep and not changed)
         indices.restore(indices.name("sentences", made))
         indices.refresh(*(indices.name(kind, made) for kind in CORPUS))
-        discard_results(indices, old)
-        indices.set_meta(indices.name("state", made), {**indices.meta(indices.name("state", made)), "job": None})
-        indices.delete(there, [old])
+        return made, count, changed
+
+    def _replace(self, made: str) -> None:
+        """Let a generation take the place of the old one."""
+        indices, state = self._indices, self._indices.name("state", made)
+        indices.set_meta(state, {**indices.meta(state), "job": None})
+        indices.delete([kind for kind in CORPUS if indices.exists(indices.name(kind, self._old))], [self._old])
         indices.swap(dict.fromkeys(CORPUS, made))
-        log.warning("%s: made %s sentences again from their texts", self._connection.address, f"{count:,}")
-        if changed:
-            log.warning(
-                "%s: %s documents were made again or have other sentences than before; index their sources again",
-                self._connection.address, f"{changed:,}",
-            )  # fmt: skip
-        return count
 
     def _meta(self) -> dict[str, Any]:
         """Return the frozen settings, which every index of a generation has."""
@@ -105,8 +130,7 @@ class Rebuilding:
     def _pages(self, kind: str) -> Iterator[Hits]:
         """Yield every document of an index, whatever its fields are. Raise `StoreError` if some do not arrive."""
         index, reader, seen = self._indices.name(kind, self._old), Reader(self._connection), 0
-        fields = Fields(("bytes",) if kind == "sentences" else (), source=True)
-        for hits in reader.written_since(index, None, fields):
+        for hits in reader.written_since(index, None, Fields(source=True)):
             seen += len(hits)
             yield hits
         if seen != reader.count(index):
@@ -117,15 +141,14 @@ class Rebuilding:
         with Bulk(self._connection, self._indices.name("sentences", made)) as bulk:
             for hits in self._pages("sentences"):
                 ours = [hit for hit in hits if number_of(hit) is not None]
-                again = sign_again(ours, signing, every=True)
+                again = sign_again(ours, signing, lookup=self._indices.lookup)
                 owners = np.array([int(hit["_id"]) for hit in ours], np.int64) >> POSITION_BITS
-                bulk.add(
-                    put(ours[at]["_id"], document) for at, document in zip(again.kept, again.documents, strict=True)
-                )
-                _add(db, "held", owners[again.kept])
+                kept = np.setdiff1d(np.arange(len(ours)), again.unfit)
+                bulk.add(put(ours[at]["_id"], again.documents[at]) for at in kept)
+                _add(db, "held", owners[kept])
                 _add(db, "changed", owners[np.union1d(again.changed, again.unfit)])
                 self._dated |= {hit["_source"].get("source_number") or 0 for hit in ours if _is_dated(hit["_source"])}
-                count += len(again.kept)
+                count += len(kept)
         return count
 
     def _write_documents(self, db: Database, made: str, unit: str) -> int:
@@ -175,7 +198,7 @@ class Rebuilding:
         if changed:
             self._reopened.add(number)
 
-    def _write_state(self, made: str) -> None:
+    def _write_state(self, made: str, *, keep: bool) -> None:
         """Copy the state. If it is lost, make it from the documents. There are no results any more."""
         state = State(self._connection, self._indices.name("state", made))
         old = self._indices.name("state", self._old)
@@ -195,7 +218,7 @@ class Rebuilding:
                 "scan with the options that you want", self._connection.address,
             )  # fmt: skip
         scan = state.get("scan")
-        lost = None if scan is None else scan | {"lost": "the store was repaired"}
+        lost = scan if keep or scan is None else scan | {"lost": "the store was repaired"}
         read = None if self._reopened else state.get("read")
         state.set(scan=lost, watched=None, journal=None, drafts=None, read=read, state=uuid.uuid4().hex)
         if self._reopened:

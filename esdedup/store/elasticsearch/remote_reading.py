@@ -16,20 +16,20 @@ from esdedup.plurals import plural
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.elasticsearch.connection import Connection
 from esdedup.store.elasticsearch.reading import Fields, Reader, Slice, signed
-from esdedup.store.elasticsearch.rows import signature_fields, signature_table, table_of_hits
+from esdedup.store.elasticsearch.rows import signature_table, table_of_hits
 
 TEXT: pa.Schema = pa.schema([("hash", pa.uint64()), ("text", pa.large_string())])
 
 
 def read_slice(
-    address: ServerAddress, index: str, columns: int, group_ids: Numbers, across: str, one: Slice
+    address: ServerAddress, index: str, fields: Fields, columns: int, group_ids: Numbers, across: str, one: Slice
 ) -> pa.Table:
     """Return a slice of an index of sentences as rows of `esdedup.matching.engine.SIGNATURES`.
 
     Raise `StoreLockedError` if it has other documents than when it was cut.
     """
     with closing(Connection(address)) as connection:
-        [(_, hits)] = Reader(connection).read_slices(index, signature_fields(across), [one])
+        [(_, hits)] = Reader(connection).read_slices(index, fields, [one])
     if len(hits) != one.documents:
         raise StoreLockedError(
             f"{address}: another command has just changed this store ({index} had {plural(one.documents, 'sentence')} "

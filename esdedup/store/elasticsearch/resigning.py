@@ -6,33 +6,34 @@ import re
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.columns.arrays import Numbers, text_buffers
+from esdedup.columns.arrays import Flags, Numbers, text_buffers, text_column
 from esdedup.columns.hashing import content_hashes
-from esdedup.matching.groups import token_lists
+from esdedup.matching.groups import NO_TOKEN
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
+from esdedup.store.elasticsearch.own_fields import LOOKUP
 from esdedup.store.elasticsearch.reading import Hits, signed
-from esdedup.store.elasticsearch.rows import POSITION_BITS, computed_fields
+from esdedup.store.elasticsearch.rows import POSITION_BITS, searched_fields
+from esdedup.store.elasticsearch.token_words import texts_of_tokens
 from esdedup.text.segment import segment
 from esdedup.text.splitting import Splitting
 
 
 class Resigned(NamedTuple):
-    """The sentences of some hits, by index. The last two have the same length."""
+    """The sentences of some hits, by index."""
 
     changed: Numbers
     """With another text than was signed."""
     unfit: Numbers
     """Without a text that is compared."""
-    kept: Numbers
-    """Signed again."""
+    wrong: Flags
+    """Not stored as they must be, shape (hits,)."""
     documents: list[bytes]
-    """These as they must be stored."""
+    """As they must be stored; empty for those that are unfit."""
 
 
 def number_of(hit: dict[str, Any]) -> int | None:
@@ -40,37 +41,42 @@ def number_of(hit: dict[str, Any]) -> int | None:
     return int(hit["_id"]) if re.fullmatch("[0-9]{1,19}", hit["_id"]) else None
 
 
-def sign_again(hits: Hits, signing: Signing, *, every: bool = False) -> Resigned:
-    """Sign the sentences whose text does not fit what is stored with it, or `every` one.
-
-    Hits need the column `bytes`, which only sentences have that esdedup wrote.
+def sign_again(hits: Hits, signing: Signing, *, lookup: bool = False) -> Resigned:
+    """Sign the sentences of hits, which are whole, from their texts. Those that can be looked up, or with `lookup` all,
+    get what is looked up too.
     """
     rows = [hit["_source"] for hit in hits]
     found = segment([str(row.get("text") or "") for row in rows], Splitting("record", signing.lang))
     by_row = dict(zip(found.document.tolist(), found.texts.to_pylist(), strict=True))
-    texts = pa.array([by_row.get(at, "") for at in range(len(rows))], pa.large_string())
+    texts = text_column([by_row.get(at, "") for at in range(len(rows))])
     hashes = signed(content_hashes(*text_buffers(texts)))
-    same = np.array([row.get("hash") for row in rows], object) == hashes
-    written = np.array(["bytes" in hit.get("fields", {}) for hit in hits])
-    wrong = np.flatnonzero(~same | ~written | every)
     signer = TextSigner(signing)
-    kept = wrong[_comparable(signer, texts.take(pa.array(wrong)))]
-    chosen = texts.take(pa.array(kept))
-    tokens = token_lists(signer.tokens(signer.views(chosen))).to_pylist() if len(kept) else []
+    fits = _comparable(signer, texts)
+    tokens = np.full((len(rows), signing.tokens), NO_TOKEN, np.int64)
+    if fits.any():
+        tokens[fits] = signer.tokens(signer.views(texts.filter(pa.array(fits))))
+    looked_up = [lookup or "start" in row for row in rows]
+    searched = searched_fields(texts) if any(looked_up) else [{}] * len(rows)
+    changed = fits.copy()
+    wrong = np.ones(len(rows), np.bool_)
     documents = []
-    listed = chosen.to_pylist()
-    for at, text, held, computed in zip(kept.tolist(), listed, tokens, computed_fields(listed), strict=True):
-        number = int(hits[at]["_id"])
-        own = {"text": text, "hash": int(hashes[at]), "tokens": held, "number": number}
-        document = rows[at] | own | computed | {"document_number": number >> POSITION_BITS}
-        documents.append(orjson.dumps(document))
-    return Resigned(kept[~same[kept]], np.setdiff1d(wrong, kept), kept, documents)
+    for at, (row, held, more) in enumerate(zip(rows, texts_of_tokens(tokens), searched, strict=True)):
+        number, text, value = int(hits[at]["_id"]), by_row.get(at, ""), int(hashes[at])
+        changed[at] &= row.get("hash") != value
+        others = {name: each for name, each in row.items() if name not in LOOKUP}
+        kept = others | {
+            "text": text, "hash": value, "tokens": held, "bytes": len(text.encode()), "number": number,
+            "document_number": number >> POSITION_BITS, **(more if looked_up[at] else {}),
+        }  # fmt: skip
+        wrong[at] = kept != row
+        documents.append(orjson.dumps(kept) if fits[at] else b"")
+    return Resigned(np.flatnonzero(changed), np.flatnonzero(~fits), wrong, documents)
 
 
-def _comparable(signer: TextSigner, texts: pa.LargeStringArray) -> npt.NDArray[np.bool_]:
+def _comparable(signer: TextSigner, texts: pa.LargeStringArray) -> Flags:
     """Return which texts are compared: those within the bounds of length that have a shingle."""
     low, high = signer.bounds(texts)
     length = pc.utf8_length(texts).to_numpy()
-    fitting: npt.NDArray[np.bool_] = (length >= low) & (length <= high)
+    fitting: Flags = (length >= low) & (length <= high)
     fitting[fitting] = signer.views(texts.filter(pa.array(fitting))).worded
     return fitting

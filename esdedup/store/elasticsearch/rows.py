@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,52 +10,35 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.columns.arrays import Numbers, text_column
+from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes
-from esdedup.lookup.grams import UNSPACED
+from esdedup.errors import StoreLockedError
 from esdedup.lookup.text_blocks import squeezed
 from esdedup.matching.engine import SIGNATURES
-from esdedup.matching.groups import in_columns, token_lists
+from esdedup.matching.groups import in_columns, token_lists, token_matrix
+from esdedup.matching.signers.minhash_kernels import Tokens
+from esdedup.matching.signing import Signing
 from esdedup.store.elasticsearch.bulk import Action, put
 from esdedup.store.elasticsearch.reading import Fields, Hits, hashes, integers, signed
+from esdedup.store.elasticsearch.search_words import extra_words
+from esdedup.store.elasticsearch.token_words import texts_of_tokens, tokens_of_texts
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.schemas import DATES, SENTENCES
 from esdedup.text.search_form import search_form
 
-START_CHARS = 24
-"""Characters in `start`. Eight more take a dozen bytes. With fewer, more texts begin alike, and are fetched to be told
-apart.
+START_CHARS = 16
+"""Characters in `start`. Eight more take two dozen bytes. With fewer, more texts begin alike, and are fetched to be
+told apart.
 """
 
-NO_WORDS = "-"
-"""What stands in `folded` for a text of signs alone, which has none: so it is known that it was looked at."""
 
-_UNSPACED = re.compile(f"[{UNSPACED}]+")
-
-
-def computed_fields(texts: Sequence[str], *, lookup: bool = True) -> list[dict[str, Any]]:
-    """Return the computed fields of each text. Without `lookup`, leave out what is only looked up."""
-    column = text_column(texts)
-    sizes = pc.binary_length(column).to_pylist()
-    if not lookup:
-        return [{"bytes": size} for size in sizes]
-    forms = search_form(column)
-    starts = pc.utf8_slice_codeunits(squeezed(forms), 0, START_CHARS).to_pylist()
+def searched_fields(texts: pa.LargeStringArray) -> list[dict[str, Any]]:
+    """Return the fields by which each text is looked up. An index has no other that is computed."""
+    starts = pc.utf8_slice_codeunits(squeezed(search_form(texts)), 0, START_CHARS).to_pylist()
     return [
-        {"start": start, "folded": folded(form) or NO_WORDS, "bytes": size}
-        for form, start, size in zip(forms.to_pylist(), starts, sizes, strict=True)
+        {"start": start} if extra is None else {"start": start, "forms": extra}
+        for start, extra in zip(starts, extra_words(texts), strict=True)
     ]
-
-
-def folded(form: str) -> str:
-    """Return the words of a search form, separated by spaces."""
-    return form if form.isascii() else _UNSPACED.sub(_pairs, form).strip()
-
-
-def _pairs(run: re.Match[str]) -> str:
-    signs = run[0]
-    pairs = [signs[at : at + 2] for at in range(len(signs) - 1)] or [signs]
-    return f" {' '.join(pairs)} "
 
 
 POSITION_BITS = 32
@@ -72,7 +54,7 @@ OURS = {"exists": {"field": "number"}}
 """Selects the sentences: somebody may have typed another document into their index."""
 
 NAMED = Fields(source=True)
-"""The fields that a row of `SENTENCES` needs."""
+"""The fields that a row of `SENTENCES` needs: a whole sentence as it was written."""
 
 
 def shown_id(checkpoint: SourceCheckpoint, key: str) -> str:
@@ -106,39 +88,39 @@ def document(checkpoint: SourceCheckpoint, row: dict[str, Any], kept: int) -> di
 
 
 def sentence_actions(
-    checkpoint: SourceCheckpoint, unit: str, documents: pa.Table, sentences: pa.Table, *, lookup: bool
+    checkpoint: SourceCheckpoint, signing: Signing, documents: pa.Table, sentences: pa.Table, *, lookup: bool
 ) -> Iterator[Action]:
     """Convert sentences (`SENTENCE_ROWS`) of these documents to bulk actions. Without `lookup`, leave out what it
     needs.
     """
     if not sentences.num_rows:
         return
-    numbers = documents["number"].to_numpy()
-    order = np.argsort(numbers)
+    known = documents["number"].to_numpy()
+    order = np.argsort(known)
+    texts = sentences["text"].combine_chunks()
     owner = sentences["document"].to_numpy()
-    at = order[np.searchsorted(numbers, owner, sorter=order)].tolist()
+    at = order[np.searchsorted(known, owner, sorter=order)].tolist()
     keys, titles, places = (documents[name].to_pylist() for name in ("key", "title", "place"))
     names = [shown_id(checkpoint, key) for key in keys]
     positions = sentences["position"].to_pylist()
     ids = (owner.astype(np.int64) << POSITION_BITS | sentences["position"].to_numpy()).tolist()
-    tokens = sentences["tokens"].to_pylist()
-    texts = sentences["text"].to_pylist()
     columns = zip(
         ids,
         at,
         owner.tolist(),
         positions,
-        texts,
-        computed_fields(texts, lookup=lookup),
+        texts.to_pylist(),
+        pc.binary_length(texts).to_pylist(),
+        searched_fields(texts) if lookup else [{}] * len(texts),
         sentences["language"].to_pylist(),
         signed(sentences["hash"].to_numpy()).tolist(),
-        tokens,
+        texts_of_tokens(token_matrix(sentences["tokens"], signing.tokens)),
         *(sentences[name].to_pylist() for name in DATES),
         strict=True,
     )
-    record = unit == "record"
+    record = signing.unit == "record"
     dumps = orjson.dumps
-    for number, place, owned, position, text, computed, language, hash_, held, *times in columns:
+    for number, place, owned, position, text, size, searched, language, hash_, held, *times in columns:
         name = names[place]
         fields = {
             "id": name if record else f"{name}:{position}",
@@ -149,8 +131,9 @@ def sentence_actions(
             "text": text,
             "language": language,
             **{name: time for name, time in zip(DATES, times, strict=True) if time is not None},
-            **computed,
+            **searched,
             "tokens": held,
+            "bytes": size,
             "hash": hash_,
             "number": number,
             "document_number": owned,
@@ -160,29 +143,18 @@ def sentence_actions(
         yield b'{"index":{"_id":"%d"}}' % number, dumps(fields)
 
 
-WHOLE_SENTENCE = Fields(columns=("tokens",), source=True)
-"""The fields that `whole_sentences` needs."""
-
-
-def whole_sentences(hits: Hits) -> list[dict[str, Any]]:
-    """Return sentences as they were written, including what the index keeps only in columns.
-
-    One that somebody else has changed has no tokens. It gets none here, so that the next scan signs it again.
+def token_rows(hits: Hits, columns: int) -> Tokens:
+    """Return the tokens of sentences. Raise `StoreLockedError` if they are damaged: what is was when the store was
+    opened is mended.
     """
-    computed = computed_fields([hit["_source"]["text"] for hit in hits])
-    return [{**hit["_source"], **own, **hit.get("fields", {})} for hit, own in zip(hits, computed, strict=True)]
-
-
-def tokens_of(hits: Hits) -> tuple[Numbers, Numbers]:
-    """Return the tokens of all hits, and how many each of them has."""
-    held = [hit["fields"]["tokens"] for hit in hits]
-    lengths = np.array([len(each) for each in held], np.int64)
-    return np.array([token for each in held for token in each], np.int64), lengths
-
-
-def token_column(hits: Hits, columns: int) -> pa.ListArray:
-    """Return the tokens of hits as a column of lists. The index returns those of each hit in ascending order."""
-    return token_lists(in_columns(*tokens_of(hits), columns))
+    if hits and "fields" in hits[0]:  # an index of an earlier version holds numbers
+        held = [hit["fields"]["tokens"] for hit in hits]
+        lengths = np.array([len(each) for each in held], np.int64)
+        return in_columns(np.array([token for each in held for token in each], np.int64), lengths, columns)
+    tokens, sound = tokens_of_texts([hit["_source"].get("tokens") for hit in hits], columns)
+    if not sound.all():
+        raise StoreLockedError("others have just changed sentences of this store; run the same command again")
+    return tokens
 
 
 def sentence_table(hits: Hits) -> pa.Table:
@@ -190,30 +162,40 @@ def sentence_table(hits: Hits) -> pa.Table:
     return table_of_hits(hits, SENTENCES, {})
 
 
-_GROUP = {"documents": ("document_number",), "sources": ("source_number",)}
+_GROUP = {"documents": "document_number", "sources": "source_number"}
 
 
-def signature_fields(across: str) -> Fields:
-    """Return the fields that a row of `SIGNATURES` needs."""
-    return Fields(columns=("hash", "bytes", "tokens", *_GROUP.get(across, ())))
+def signature_fields(unit: str, *, earlier: bool) -> Fields:
+    """Return the fields that a row of `SIGNATURES` needs. An index of an `earlier` version has tokens in a column."""
+    if earlier:
+        return Fields(("hash", "bytes", "tokens", *_GROUP.values()))
+    # to filter a sentence takes a server longer than to send it
+    return Fields(source=True if unit == "sentence" else ("hash", "bytes", "tokens", *_GROUP.values()))
 
 
 def signature_table(hits: Hits, columns: int, group_ids: Numbers | None, across: str) -> pa.Table:
     """Convert hits with `signature_fields` to rows of `SIGNATURES`. `group_ids` are those of the sources, by number."""
     group_id = np.full(len(hits), -1, np.int64)
-    if across == "documents":
-        group_id = integers(hits, "document_number")
-    elif across == "sources" and group_ids is not None:
-        group_id = group_ids[integers(hits, "source_number")]
+    if across in _GROUP:
+        group_id = numbers(hits, _GROUP[across])
+        if across == "sources" and group_ids is not None:
+            group_id = group_ids[group_id]
     return pa.table(
         [
-            pa.array(hashes(integers(hits, "hash"))),
+            pa.array(hashes(numbers(hits, "hash"))),
             pa.array(group_id),
-            pa.array(integers(hits, "bytes").astype(np.int32)),
-            token_column(hits, columns),
+            pa.array(numbers(hits, "bytes").astype(np.int32)),
+            token_lists(token_rows(hits, columns)),
         ],
         schema=SIGNATURES,
     )
+
+
+def numbers(hits: Hits, field: str) -> Numbers:
+    """Return a field with one whole number in every document, from columns or from the documents."""
+    if hits and "fields" in hits[0]:
+        return integers(hits, field)
+    return np.fromiter((hit["_source"][field] for hit in hits), np.int64, len(hits))
 
 
 PAIR_FIELDS = {"a": "a_hash", "b": "b_hash"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -17,19 +17,19 @@ from esdedup.lookup.search import NOTHING, Found
 from esdedup.lookup.text_blocks import keys_of
 from esdedup.store.corpus import PLACES, Filters, Question, SentenceQuery
 from esdedup.store.elasticsearch.answers import TooLongError
-from esdedup.store.elasticsearch.bulk import Action, Bulk
+from esdedup.store.elasticsearch.bulk import Action, Bulk, put
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.holds import Hold
 from esdedup.store.elasticsearch.reading import PAGE, Fields, Hits, hashes, integers, signed
+from esdedup.store.elasticsearch.rebuilding import Rebuilding
 from esdedup.store.elasticsearch.rows import (
     NAMED,
     START_CHARS,
-    WHOLE_SENTENCE,
-    folded,
     one_signed,
+    searched_fields,
     sentence_table,
-    whole_sentences,
 )
+from esdedup.store.elasticsearch.search_words import folded, is_written, word_of
 from esdedup.store.schemas import SENTENCES
 from esdedup.text.search_form import search_form
 
@@ -47,12 +47,12 @@ _LEAST_SHARE = 0.2  # of the words of a question, and of their beginnings, that 
 _FEW_WORDS = 6  # of a question; of a longer one only the last word may be half typed
 _MISTYPED = 4  # letters of a word in which a typing error is looked for
 _ABOVE_ALL = 1e6  # a score higher than that of any words
-_BEGINNING = 4  # letters; the longest that `folded` has an index of
+_BEGINNING = 4  # letters; the longest that `text` has an index of
 
 _EARLIER_START = ("head", 32)
 """What sorts by the beginning in an index of an earlier version, and how many letters of it."""
 
-_MISSING = {"bool": {"must_not": {"exists": {"field": "folded"}}}}
+_MISSING = {"bool": {"must_not": {"exists": {"field": "start"}}}}
 _DOCUMENTS = {"cardinality": {"field": "document_number", "precision_threshold": 40_000}}
 _TEXT = Fields(columns=("hash",), source=True).body()
 
@@ -80,13 +80,16 @@ class SentenceQueries:
         return missing
 
     def make(self, follow: Callable[[int], None]) -> None:
-        """Write these sentences again, with what the lookup needs. Raise `StoreLockedError` while somebody else writes:
-        a sentence that is removed meanwhile would come back.
+        """Write these sentences again, with what the lookup needs; if their index has no place for it, all of them into
+        a new one. Raise `StoreLockedError` while somebody else writes: a sentence that is removed meanwhile would come
+        back.
         """
         self._open.require_current()
         hold = Hold(self._open.state, self._open.address)
         try:
-            self._open.indices.add_fields("sentences", self._open.generation, ["folded"])
+            if not self._open.has_lookup:
+                self._open.move(Rebuilding(self._open.connection, self._open.indices, self._open.generation).look_up())
+                return
             with Bulk(self._open.connection, self._index) as bulk:
                 bulk.add(self._whole(follow))
                 bulk.finish()
@@ -96,9 +99,10 @@ class SentenceQueries:
 
     def _whole(self, follow: Callable[[int], None]) -> Iterator[Action]:
         done = 0
-        for hits in self._reader.read_all(self._index, WHOLE_SENTENCE, _MISSING):
-            for hit, whole in zip(hits, whole_sentences(hits), strict=True):
-                yield b'{"index":{"_id":"%s"}}' % hit["_id"].encode(), orjson.dumps(whole)
+        for hits in self._reader.read_all(self._index, NAMED, _MISSING):
+            texts = text_column([hit["_source"]["text"] for hit in hits])
+            for hit, more in zip(hits, searched_fields(texts), strict=True):
+                yield put(hit["_id"], orjson.dumps(hit["_source"] | more))
             follow(done := done + len(hits))
 
     def alike(self, question: Question, most: int, enough: float) -> Found:
@@ -117,9 +121,10 @@ class SentenceQueries:
         if not words and not itself:
             return NOTHING
         words = words[:: -(-len(words) // _MOST_WORDS) or 1]  # of very long texts, evenly
-        turns = [(_queries(words, _whole, half=question.half), most, _LONGEST_WORD)]
+        queries = _Words("folded", earlier=True) if self._open.is_earlier else _Words("text", earlier=False)
+        turns = [(queries.asked(words, queries.whole, half=question.half), most, _LONGEST_WORD)]
         if len(words) > _FEW_WORDS:
-            beginnings = _queries(words, _beginnings, half=question.half)
+            beginnings = queries.asked(words, queries.beginnings, half=question.half)
             turns.insert(0, (beginnings, min(_FIRST_PAGE, most), _BEGINNING))
         elif most > 2 * _FIRST_PAGE:
             turns.insert(0, (turns[0][0], _FIRST_PAGE, _LONGEST_WORD))
@@ -313,39 +318,53 @@ def _places(counted: Sequence[tuple[int, int, int]]) -> pa.Table:
     return pa.table([pa.array(hashes(values)), pa.array(sentences), pa.array(documents)], PLACES)
 
 
-def _whole(words: Sequence[str]) -> list[dict[str, Any]]:
-    """Queries for words, and for their beginnings: other endings, and typing errors after them, share these."""
-    beginnings = dict.fromkeys(word[:_BEGINNING] for word in words if len(word) >= _BEGINNING)
-    return [{"term": {"folded": word}} for word in words] + [_begins(beginning) for beginning in beginnings]
+class _Words(NamedTuple):
+    """How the words of a sentence are asked for: in which field, and whether an earlier version has written them."""
 
+    field: str
+    earlier: bool
 
-def _beginnings(words: Sequence[str]) -> list[dict[str, Any]]:
-    """Queries for short words, and for the beginnings of long ones."""
-    asked = dict.fromkeys(word[:_BEGINNING] for word in words)
-    return [_begins(word) if len(word) == _BEGINNING else {"term": {"folded": word}} for word in asked]
+    def whole(self, words: Sequence[str]) -> list[dict[str, Any]]:
+        """Queries for words, and for their beginnings: other endings, and typing errors after them, share these."""
+        long = (word for word in words if len(word) >= _BEGINNING and is_written(word))
+        beginnings = dict.fromkeys(word[:_BEGINNING] for word in long)
+        return [self._term(word) for word in words] + [self._begins(beginning) for beginning in beginnings]
 
+    def beginnings(self, words: Sequence[str]) -> list[dict[str, Any]]:
+        """Queries for short words, and for the beginnings of long ones."""
+        asked = dict.fromkeys(word[:_BEGINNING] if is_written(word) else word for word in words)
+        return [
+            self._begins(word) if len(word) == _BEGINNING and is_written(word) else self._term(word) for word in asked
+        ]
 
-def _queries(
-    words: Sequence[str], whole: Callable[[Sequence[str]], list[dict[str, Any]]], *, half: bool
-) -> list[dict[str, Any]]:
-    """Queries for words, of which the last one, or each of a few, may be half typed or mistyped."""
-    if not half:
-        return whole(words)
-    asked: list[dict[str, Any]] = []
-    if len(words) > _FEW_WORDS:
-        *before, last = words
-        asked, words = whole(before), [last]
-    for word in words:
-        if len(word) == 1:
-            asked.append({"term": {"folded": word}})
-            continue
-        asked.append(_begins(word[:_BEGINNING]))
-        if len(word) > _BEGINNING:
-            asked.append({"prefix": {"folded": word}})
-        if len(word) >= _MISTYPED and word.isalpha():
-            near = {"value": word, "fuzziness": "AUTO", "prefix_length": 1, "max_expansions": 30}
-            asked.append({"fuzzy": {"folded": near}})
-    return asked
+    def asked(
+        self, words: Sequence[str], whole: Callable[[Sequence[str]], list[dict[str, Any]]], *, half: bool
+    ) -> list[dict[str, Any]]:
+        """Queries for words. With `half`, the last one, or each of a few, may be half typed or mistyped."""
+        if not half:
+            return whole(words)
+        asked: list[dict[str, Any]] = []
+        if len(words) > _FEW_WORDS:
+            *before, last = words
+            asked, words = whole(before), [last]
+        for word in words:
+            if len(word) == 1 or not is_written(word):
+                asked.append(self._term(word))
+                continue
+            asked.append(self._begins(word[:_BEGINNING]))
+            if len(word) > _BEGINNING:
+                asked.append({"prefix": {self.field: word}})
+            if len(word) >= _MISTYPED and word.isalpha():
+                near = {"value": word, "fuzziness": "AUTO", "prefix_length": 1, "max_expansions": 30}
+                asked.append({"fuzzy": {self.field: near}})
+        return asked
+
+    def _term(self, word: str) -> dict[str, Any]:
+        return {"term": {self.field: word if self.earlier else word_of(word)}}
+
+    def _begins(self, beginning: str) -> dict[str, Any]:
+        """A query for words that begin like this, whose score says how rare that is: the field has an index of them."""
+        return {"prefix": {self.field: {"value": beginning, "rewrite": "scoring_boolean"}}}
 
 
 def _itself(question: Question) -> list[dict[str, Any]]:
@@ -354,11 +373,6 @@ def _itself(question: Question) -> list[dict[str, Any]]:
         return []
     [own] = content_hashes(*text_buffers(text_column([question.text]))).tolist()
     return [{"constant_score": {"filter": {"term": {"hash": one_signed(own)}}, "boost": _ABOVE_ALL}}]
-
-
-def _begins(beginning: str) -> dict[str, Any]:
-    """A query for words that begin like this, whose score says how rare that is: `folded` has an index of them."""
-    return {"prefix": {"folded": {"value": beginning, "rewrite": "scoring_boolean"}}}
 
 
 def _share(words: Sequence[str], hit: dict[str, Any], letters: int) -> float:

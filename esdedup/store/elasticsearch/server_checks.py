@@ -12,10 +12,8 @@ from urllib.parse import quote
 import numpy as np
 from elasticsearch import ApiError
 
-from esdedup.columns.arrays import text_column
 from esdedup.errors import EsdedupError
-from esdedup.matching.groups import token_lists
-from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.signing import Signing
 from esdedup.plurals import plural
 from esdedup.store.elasticsearch.address import ServerAddress
 from esdedup.store.elasticsearch.connection import Connection
@@ -23,11 +21,12 @@ from esdedup.store.elasticsearch.generations import OpenGeneration, live_generat
 from esdedup.store.elasticsearch.holds import Hold, is_dead
 from esdedup.store.elasticsearch.indices import CORPUS, RESULTS, Indices, own_name
 from esdedup.store.elasticsearch.journal import State
-from esdedup.store.elasticsearch.mending import STRANGE, UNSIGNED, sentence_counts
-from esdedup.store.elasticsearch.reading import Fields, Reader
+from esdedup.store.elasticsearch.ledger import ServerLedger
+from esdedup.store.elasticsearch.mending import STRANGE, Mender, sentence_counts
+from esdedup.store.elasticsearch.reading import Fields, Hits, Reader
 from esdedup.store.elasticsearch.rebuilding import Rebuilding
-from esdedup.store.elasticsearch.resigning import number_of
-from esdedup.store.elasticsearch.rows import OURS
+from esdedup.store.elasticsearch.resigning import number_of, sign_again
+from esdedup.store.elasticsearch.rows import NAMED, OURS
 from esdedup.store.schemas import check_readable, saved_signing
 from esdedup.store.store import Check
 
@@ -65,7 +64,7 @@ class Examination:
         except EsdedupError as error:
             yield Check("version", str(error))
             return
-        opened = OpenGeneration(self._connection, self._indices, generation, signing, 2**28, 1)
+        opened = self._opened(generation, signing)
         yield self._aliases(opened)
         yield self._documents_of_others(opened)
         yield self._unsigned(opened)
@@ -107,20 +106,22 @@ class Examination:
             index = self._indices.name(kind, generation)
             self._indices.own([index])
             self._indices.refresh(index)
-            for query in (STRANGE, UNSIGNED) if kind == "sentences" else (STRANGE,):
-                self._delete_strange(index, query)
+            self._delete(index, Reader(self._connection).written_since(index, None, Fields(source=True), STRANGE))
+        meta = self._indices.meta(index)
+        opened = self._opened(generation, saved_signing(self._address, meta["signing"]))
+        self._delete(index, ([hit for hit in hits if number_of(hit) is None] for hits in _mender(opened).of_others()))
         states = set(self._indices.generations("state"))
         for kind in CORPUS:
             self._indices.delete([kind], set(self._indices.generations(kind)) - states)
 
-    def _delete_strange(self, index: str, query: dict[str, Any]) -> None:
-        """Delete the documents without a number among those that match."""
-        pages = list(Reader(self._connection).written_since(index, None, Fields(source=True), query))
-        for hit in chain.from_iterable(pages):
-            if query is STRANGE or number_of(hit) is None:
-                routing = {"routing": hit["_routing"]} if "_routing" in hit else {}
-                self._connection.ask("DELETE", _path(index, hit["_id"]), missing=True, **routing)
+    def _delete(self, index: str, pages: Iterator[Hits]) -> None:
+        for hit in chain.from_iterable(list(pages)):
+            routing = {"routing": hit["_routing"]} if "_routing" in hit else {}
+            self._connection.ask("DELETE", _path(index, hit["_id"]), missing=True, **routing)
         self._indices.refresh(index)
+
+    def _opened(self, generation: str, signing: Signing) -> OpenGeneration:
+        return OpenGeneration(self._connection, self._indices, generation, signing, 2**28, 1)
 
     def _generation(self) -> str | None:
         """Return the live generation, or that of the sentences if the state is lost."""
@@ -186,9 +187,12 @@ class Examination:
         return Check("documents of others", problem, f"{self._repair} deletes them" if count else None)
 
     def _unsigned(self, opened: OpenGeneration) -> Check:
-        count = opened.reader.count(opened.names["sentences"], UNSIGNED)
+        count = 0
+        for hits in _mender(opened).of_others():
+            ours = [hit for hit in hits if number_of(hit) is not None]
+            count += len(hits) - len(ours) + int(sign_again(ours, opened.signing).wrong.sum())
         sentences = plural(count, "sentence was", "sentences were")
-        problem = f"{sentences} changed outside esdedup, without new tokens" if count else None
+        problem = f"{sentences} changed outside esdedup, and not signed again" if count else None
         return Check("signed sentences", problem, f"{self._repair}, or any command that writes" if count else None)
 
     def _counts(self, opened: OpenGeneration) -> Check:
@@ -205,24 +209,16 @@ class Examination:
     def _sample(self, opened: OpenGeneration) -> Iterator[Check]:
         """Sign some sentences again, and look for their documents."""
         index, chance = opened.names["sentences"], random.Random(0)
-        fields = Fields(("tokens", "bytes"), source=True)
         hits: list[dict[str, Any]] = []
         if opened.reader.count(index, OURS) <= _SAMPLE:
-            hits = [hit for some in opened.reader.read_all(index, fields, OURS) for hit in some]
+            hits = [hit for some in opened.reader.read_all(index, NAMED, OURS) for hit in some]
         else:
             for _ in range(_SAMPLE // _RUN):  # short runs, by content hash
                 begin = {"range": {"hash": {"gte": chance.randrange(-(2**63), 2**63)}}}
-                body = {"size": _RUN, "query": begin, "sort": ["hash"], **fields.body()}
+                body = {"size": _RUN, "query": begin, "sort": ["hash"], **NAMED.body()}
                 hits += opened.reader.search(index, body)["hits"]["hits"]
-        hits = [hit for hit in hits if "tokens" in hit.get("fields", {})]
-        wrong = 0
-        if hits:
-            signer = TextSigner(opened.signing)
-            views = signer.views(text_column([hit["_source"]["text"] for hit in hits]))
-            tokens = token_lists(signer.tokens(views)).to_pylist()
-            wrong = sum(
-                set(one) - {None} != set(hit["fields"]["tokens"]) for one, hit in zip(tokens, hits, strict=True)
-            )
+        hits = [hit for hit in hits if "tokens" in hit["_source"]]
+        wrong = int(sign_again(hits, opened.signing).wrong.sum()) if hits else 0
         yield Check(
             "tokens", f"sentences with wrong tokens: {wrong:,}, in a sample of {len(hits):,}" if wrong else None,
             f"{self._repair} signs all of them again" if wrong else None,
@@ -278,6 +274,10 @@ def repair(address: ServerAddress, broken: Collection[str]) -> None:
     """Mend the store at an address as far as it can be done before it is opened. `broken` are names of checks."""
     with closing(Connection(address)) as connection:
         Examination(connection).repair(broken)
+
+
+def _mender(opened: OpenGeneration) -> Mender:
+    return Mender(opened, ServerLedger(opened.state, opened.address))
 
 
 def _path(index: str, identity: str) -> str:

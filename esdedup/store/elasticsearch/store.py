@@ -41,6 +41,7 @@ class ServerStore(Store):
         read_only: bool = False,
         fresh: str | None = None,
         part: str | None = None,
+        lookup: bool = True,
     ) -> None:
         self.address = str(address)
         self._fresh = fresh is not None
@@ -48,13 +49,14 @@ class ServerStore(Store):
         self._holds: dict[str, Hold] = {}  # of generations
         self._connection = Connection(address)
         try:
-            indices = Indices(self._connection)
+            indices = Indices(self._connection, lookup=lookup)
             self.generation, self.signing = generations.open_generation(
                 indices, self.address, frozen, read_only=read_only, fresh=fresh, hold=self._keep_others_out
             )
             self._open = OpenGeneration(self._connection, indices, self.generation, self.signing, memory, threads)
             ledger = ServerLedger(self._open.state, self.address)
             corpus = ServerCorpus(self._open, ledger)
+            corpus.lookup = lookup
             results = PublishedResults(self._open, corpus, ledger)
             results.check(read_only=read_only)
             if not read_only and part is None:  # parts begin at the same time

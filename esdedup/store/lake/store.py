@@ -144,10 +144,11 @@ class LakeStore(Store):
         threads: int = 1,
         read_only: bool = False,
         fresh: str | None = None,
+        lookup: bool = True,
         saves: Path | None = None,
         described: dict[str, Any] | None = None,
     ) -> None:
-        del read_only  # it always is
+        del read_only, lookup  # it always is, and never has one
         if fresh is not None:
             raise UsageError(f"{folder}: a lake is not made again in place; use another --out, or delete the folder")
         self.address = str(folder)

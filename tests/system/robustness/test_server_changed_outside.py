@@ -49,14 +49,8 @@ def test_another_text_is_compared_and_reading_again_brings_the_old_one_back(
 ) -> None:
     new = job.texts[20] + " Or nearly so."
     hit = sentence_of(client, elastic_prefix, "news/r40")
-    if whole:  # with all that esdedup wrote, so that only the sequence number tells
-        there = client.search(
-            index=f"{elastic_prefix}-sentences", query={"term": {"number": hit["_source"]["number"]}},
-            docvalue_fields=["tokens", "bytes"],
-        )["hits"]["hits"][0]  # fmt: skip
-        held = {"tokens": there["fields"]["tokens"], "bytes": there["fields"]["bytes"][0]}
-        document = {**hit["_source"], **held, "text": new}
-        client.index(index=hit["_index"], id=hit["_id"], document=document, refresh=True)
+    if whole:
+        client.index(index=hit["_index"], id=hit["_id"], document={**hit["_source"], "text": new}, refresh=True)
     else:
         client.update(index=hit["_index"], id=hit["_id"], doc={"text": f"  {new}\n"}, refresh=True)
     done = said("scan", "--store", store)
@@ -147,7 +141,8 @@ def test_a_killed_repair_goes_on(
 
     hits = client.search(index=f"{elastic_prefix}-sentences", size=200, sort=["_doc"])["hits"]["hits"]
     for hit in hits:
-        client.index(index=hit["_index"], id=hit["_id"], document=hit["_source"])
+        document = {name: value for name, value in hit["_source"].items() if name != "tokens"}
+        client.index(index=hit["_index"], id=hit["_id"], document=document)
     client.indices.refresh(index=f"{elastic_prefix}-sentences")
     sign, pages = Mender._sign_page, 0
 
@@ -197,15 +192,13 @@ def test_one_index_of_an_older_copy(
     store = f"{elastic_url}/{elastic_prefix}"
     job.commands(store)["index"]()
     [name] = client.indices.get(index=f"{elastic_prefix}-{kind}")
-    fields = ["tokens", "bytes"] if kind == "sentences" else []
-    older = client.search(index=name, size=10_000, docvalue_fields=fields)["hits"]["hits"]
+    older = client.search(index=name, size=10_000)["hits"]["hits"]
     esdedup.add(job.b, store=store, **HOW)
     job.commands(store)["remove"]()
     newer = client.search(index=name, size=10_000, source=False)["hits"]["hits"]
     actions: list[Any] = [{"delete": {"_id": hit["_id"]}} for hit in newer]
     for hit in older:
-        tokens = {key: value if key == "tokens" else value[0] for key, value in hit.get("fields", {}).items()}
-        actions += [{"index": {"_id": hit["_id"]}}, hit["_source"] | tokens]
+        actions += [{"index": {"_id": hit["_id"]}}, hit["_source"]]
     client.bulk(index=name, operations=actions, refresh=True)
     for verb in ("index", "scan", "add", "remove"):
         job.commands(store)[verb]()

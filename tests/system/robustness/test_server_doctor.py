@@ -36,12 +36,8 @@ def delete_index(kind: str) -> Callable[[Site], Any]:
 def wrong_tokens(site: Site) -> None:
     """Sentences with the tokens of others, which nobody but a program of one's own could write."""
     index = site.index("sentences")
-    held = site.client.search(index=index, size=300, docvalue_fields=["tokens", "bytes"], sort=["_doc"])["hits"]["hits"]
-    hits = [
-        {"_id": hit["_id"], "_source": hit["_source"] | {"tokens": [7, 263], "bytes": hit["fields"]["bytes"][0]}}
-        for hit in held[:40]
-    ]
-    site.write(index, hits)
+    hits = site.hits(index)[:40]
+    site.write(index, [hit | {"_source": hit["_source"] | {"tokens": "aaaaaaa bbbbbbb"}} for hit in hits])
 
 
 def lost_fields(site: Site) -> None:
@@ -86,7 +82,18 @@ def half_made(site: Site) -> None:
 
 
 def unsigned(site: Site) -> None:
-    site.write(site.index("sentences"), site.hits(site.index("sentences"))[:50])
+    hits = site.hits(site.index("sentences"))[:50]
+    site.write(site.index("sentences"), [hit | {"_source": without(hit["_source"], "tokens")} for hit in hits])
+
+
+def without(document: dict[str, Any], field: str) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if name != field}
+
+
+def other_texts(site: Site) -> None:
+    """All else of the sentences stays."""
+    hits = site.hits(site.index("sentences"))[:3]
+    site.write(site.index("sentences"), [hit | {"_source": hit["_source"] | {"text": "Another text."}} for hit in hits])
 
 
 def no_aliases(site: Site) -> None:
@@ -103,6 +110,7 @@ WRONG: dict[str, tuple[Callable[[Site], Any], str]] = {
     "fields are lost": (lost_fields, "index of documents"),
     "wrong tokens": (wrong_tokens, "tokens"),
     "sentences without tokens": (unsigned, "signed sentences"),
+    "other texts": (other_texts, "signed sentences"),
     "a document of others": (typed, "documents of others"),
     "a copy of a sentence": (copied, "signed sentences"),
     "a document of others among the documents": (typed_into_documents, "documents of others"),
