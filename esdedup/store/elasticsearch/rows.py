@@ -97,7 +97,7 @@ def sentence_actions(
         return
     known = documents["number"].to_numpy()
     order = np.argsort(known)
-    texts = sentences["text"].combine_chunks()
+    texts = sentences["text"].combine_chunks().cast(pa.large_string())
     owner = sentences["document"].to_numpy()
     at = order[np.searchsorted(known, owner, sorter=order)].tolist()
     keys, titles, places = (documents[name].to_pylist() for name in ("key", "title", "place"))
