@@ -206,7 +206,7 @@ def _asking(bench: Bench, server: str) -> list[Row]:
 
 def _bare_scroll(store: Any) -> int:
     ask, index, seen = store._open.connection.ask, store._open.names["sentences"], 0
-    body = {"size": PAGE, "sort": ["_doc"], **signature_fields("sentence", earlier=False).body()}
+    body = {"size": PAGE, "sort": ["_doc"], **signature_fields("any", earlier=False).body()}
     answer = ask("POST", f"/{index}/_search", body, scroll="5m")
     while answer["hits"]["hits"]:
         seen += len(answer["hits"]["hits"])
@@ -219,7 +219,7 @@ def _point_in_time(store: Any) -> int:
     ask, index, seen = store._open.connection.ask, store._open.names["sentences"], 0
     identity = ask("POST", f"/{index}/_pit", keep_alive="5m")["id"]
     body = {"size": PAGE, "sort": [{"_doc": "asc"}, {"_shard_doc": "asc"}], "track_total_hits": False}
-    body |= {"pit": {"id": identity, "keep_alive": "5m"}, **signature_fields("sentence", earlier=False).body()}
+    body |= {"pit": {"id": identity, "keep_alive": "5m"}, **signature_fields("any", earlier=False).body()}
     while hits := ask("POST", "/_search", body)["hits"]["hits"]:
         seen += len(hits)
         body["search_after"] = hits[-1]["sort"]
@@ -294,7 +294,7 @@ def _naive(bench: Bench, store: Any, kept: int, scanned: float) -> list[Row]:
 def _first_tokens(store: Any, wanted: int) -> list[str]:
     """The tokens of the first sentences, which come in pages."""
     tokens: list[str] = []
-    body: dict[str, Any] = {"sort": [{"number": "asc"}], **signature_fields("sentence", earlier=False).body()}
+    body: dict[str, Any] = {"sort": [{"number": "asc"}], **signature_fields("any", earlier=False).body()}
     while len(tokens) < wanted:
         page = body | {"size": min(PAGE, wanted - len(tokens))}
         hits = store._open.reader.search(store._open.names["sentences"], page)["hits"]["hits"]

@@ -66,7 +66,6 @@ class ServerCorpus(Corpus):
         self._loader: Loader | None = None
         self._mender = Mender(opened, ledger)
         self._queries = SentenceQueries(opened)
-        self._signed = signature_fields(opened.signing.unit, earlier=opened.is_earlier)
 
     def mend(self) -> None:
         """Make good what others have changed since the last write, if it can be."""
@@ -163,7 +162,7 @@ class ServerCorpus(Corpus):
     ) -> Iterator[tuple[int, Signatures]]:
         reader, index, seen = self._open.reader, self._open.names["sentences"], 0
         group_ids, columns = source_groups(self._ledger.sources()), self.signing.tokens
-        fields = self._signed
+        fields = signature_fields(across, earlier=self._open.is_earlier)
         if of is not None:
             pages = reader.look_up(index, "hash", signed(of["hash"].to_numpy()), fields)
             tables = [signature_table(hits, columns, group_ids, across) for hits in pages if hits]
@@ -199,7 +198,8 @@ class ServerCorpus(Corpus):
         index, address = self._open.names["sentences"], self._open.connection.address
         self._mender.mend_if_changed()
         groups = source_groups(self._ledger.sources())
-        read = partial(read_slice, address, index, self._signed, self.signing.tokens, groups, across)
+        fields = signature_fields(across, earlier=self._open.is_earlier)
+        read = partial(read_slice, address, index, fields, self.signing.tokens, groups, across)
         slices = [partial(read, one) for one in self._open.reader.slices(index)]
         return Elsewhere(slices, partial(read_texts, address, index))
 
@@ -226,9 +226,10 @@ class ServerCorpus(Corpus):
 
     def holders(self, tokens: pa.Table) -> pa.Table:
         asked = np.unique(tokens["token"].to_numpy())
-        words = asked if self._open.is_earlier else words_of_tokens(asked)
+        earlier = self._open.is_earlier
+        words, fields = asked if earlier else words_of_tokens(asked), signature_fields("any", earlier=earlier)
         found = [pa.table({"token": pa.array([], pa.int64()), "hash": pa.array([], pa.uint64())})]
-        for hits in self._open.reader.look_up(self._open.names["sentences"], "tokens", words, self._signed):
+        for hits in self._open.reader.look_up(self._open.names["sentences"], "tokens", words, fields):
             if not hits:
                 continue
             held = token_rows(hits, self.signing.tokens)

@@ -97,9 +97,10 @@ def _shown(column: str) -> str:
 
 
 def _documents(identity: str, fields: Mapping[str, str], tables: str, chosen: str) -> str:
-    """Return SQL for the chosen rows of joined tables as documents in JSON, each with its identity."""
+    """Return SQL for the chosen rows of joined tables as documents in JSON, each with its identity, without nulls."""
     columns = ", ".join(f"'{name}': {value}" for name, value in fields.items())
-    return f"SELECT {identity} AS identity, to_json({{{columns}}})::VARCHAR AS document FROM {tables} WHERE {chosen}"
+    document = f"json_merge_patch('{{}}', to_json({{{columns}}}))"
+    return f"SELECT {identity} AS identity, {document}::VARCHAR AS document FROM {tables} WHERE {chosen}"
 
 
 _NAMES = ("id", "source", "document", "title", "position", "text", "revision", "timestamp", "contributor")
@@ -235,7 +236,7 @@ _SENTENCES: pa.Schema = pa.schema(
         ("last_revision", pa.int64()),
     ]
 )
-_SENTENCE = Fields(source=True)
+_SENTENCE = Fields(source=tuple(_SENTENCES.names))
 _MEMBER = Fields(columns=("hash", "cluster_hash"))
 _HAS_PARENT = {"exists": {"field": "copied"}}
 

@@ -165,12 +165,10 @@ def sentence_table(hits: Hits) -> pa.Table:
 _GROUP = {"documents": "document_number", "sources": "source_number"}
 
 
-def signature_fields(unit: str, *, earlier: bool) -> Fields:
+def signature_fields(across: str, *, earlier: bool) -> Fields:
     """Return the fields that a row of `SIGNATURES` needs. An index of an `earlier` version has tokens in a column."""
-    if earlier:
-        return Fields(("hash", "bytes", "tokens", *_GROUP.values()))
-    # to filter a sentence takes a server longer than to send it
-    return Fields(source=True if unit == "sentence" else ("hash", "bytes", "tokens", *_GROUP.values()))
+    names = ["hash", "bytes", "tokens", *([_GROUP[across]] if across in _GROUP else [])]
+    return Fields(names) if earlier else Fields(source=names)
 
 
 def signature_table(hits: Hits, columns: int, group_ids: Numbers | None, across: str) -> pa.Table:

@@ -47,11 +47,13 @@ def texts_of_tokens(tokens: Tokens) -> list[str]:
 
 def tokens_of_texts(texts: Sequence[str | None], columns: int) -> tuple[Tokens, Flags]:
     """Return the tokens of texts, shape (n, columns), and which of the texts are sound. The others have no token."""
-    sizes = np.array([-1 if text is None or not text.isascii() else len(text) for text in texts], np.int64)
+    held = [text if text is not None and text.isascii() else "" for text in texts]
+    sizes = np.fromiter(map(len, held), np.int64, len(held))
     words = (sizes + 1) // _STEP
     sound = (sizes > 0) & (words * _STEP == sizes + 1) & (words <= columns)
     words[~sound] = 0
-    joined = "".join(f"{text} " for text, good in zip(texts, sound.tolist(), strict=True) if good)
+    chosen = held if sound.all() else [text for text, good in zip(held, sound.tolist(), strict=True) if good]
+    joined = " ".join([*chosen, ""])
     signs = np.frombuffer(joined.encode("ascii"), np.uint8).reshape(-1, _STEP)
     values = _VALUES[signs[:, :_WIDTH]]
     numbers = values @ _POWERS
