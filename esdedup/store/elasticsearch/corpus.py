@@ -257,7 +257,10 @@ class ServerCorpus(Corpus):
         return self._queries.behind()
 
     def make_lookup(self, threads: int, follow: Callable[[int], None]) -> None:
+        self._mender.mend_if_changed()
         self._queries.make(follow)
+        if self._ledger.unfinished_reading() is None:
+            self._mender.remember()  # or what was just written would be read as that of others
 
     def alike(self, question: Question, most: int, enough: float) -> Found:
         return self._queries.alike(question, most, enough)

@@ -67,8 +67,14 @@ class Mender:
     def __init__(self, opened: OpenGeneration, ledger: ServerLedger) -> None:
         self._open = opened
         self._ledger = ledger
-        self._index = opened.names["sentences"]
-        self._documents = opened.names["documents"]
+
+    @property
+    def _index(self) -> str:
+        return self._open.names["sentences"]
+
+    @property
+    def _documents(self) -> str:
+        return self._open.names["documents"]
 
     def remember(self) -> None:
         """Save how far the indices are written, after a write of ours."""
@@ -79,13 +85,30 @@ class Mender:
         return {"indices": uuids, "marks": self._open.reader.marks(self._index)}
 
     def mend(self) -> None:
-        """Make good what others have changed. During a run, only what cannot be read at all."""
+        """Make good what others have changed before the store was opened for writing."""
         self._open.indices.refresh(self._index, self._documents)
-        if self._ledger.unfinished_reading() is not None:
+        if self._is_reading():
             _say(self._sign(self._unsigned()), self._open.address)
             return
-        before, now = self._ledger.get("watched"), self._watched()
-        again = _is_another(before, now)
+        before = self._ledger.get("watched")
+        if self._mend() or before != self._watched():
+            self.remember()
+
+    def mend_if_changed(self) -> None:
+        """Make good what others have changed since then. A reader may meet what a writer changes, and notes nothing."""
+        if self._is_reading():
+            _say(self._sign(self._unsigned()), self._open.address)
+        elif self._ledger.get("watched") != self._watched() and self._mend():
+            self.remember()
+
+    def _is_reading(self) -> bool:
+        """Whether a run is not finished: then only what cannot be read at all is made good."""
+        return self._ledger.unfinished_reading() is not None
+
+    def _mend(self) -> bool:
+        """Make good what others have changed. Return whether there was anything."""
+        before = self._ledger.get("watched")
+        again = _is_another(before, self._watched())
         if again and before is not None:
             log.warning("%s: indices were made again or restored; reading all of them", self._open.address)
         mended = self._sign(chain(self._unsigned(), self.of_others()))
@@ -93,14 +116,8 @@ class Mender:
         if again or kept != stored:
             missing, remade = self._compare()
             mended = mended._replace(deleted=max(0, missing - mended.unfit), remade=remade)
-        if any(mended) or before != now:
-            self.remember()
         _say(mended, self._open.address)
-
-    def mend_if_changed(self) -> None:
-        """Make good what others have changed since the store was opened."""
-        if self._ledger.unfinished_reading() is not None or self._ledger.get("watched") != self._watched():
-            self.mend()
+        return any(mended)
 
     def sign(self, first: int) -> None:
         """Sign again what others have written during a run, whose documents are numbered from `first`."""
@@ -137,7 +154,7 @@ class Mender:
         run, this would be our own, and nothing is read.
         """
         before = self._ledger.get("watched")
-        if self._ledger.unfinished_reading() is None:
+        if not self._is_reading():
             marks = None if before is None or _is_another(before, self._watched()) else before["marks"]
             yield from self._open.reader.written_since(self._index, marks, NAMED)
 

@@ -77,12 +77,15 @@ class Rebuilding:
         indices = self._indices
         indices.lookup = True
         made, _, _ = self._make(keep=True)
-        for kind in RESULTS:
-            for one in indices.generations(kind):
-                index = indices.name(kind, one)
-                if (meta := indices.meta(index)).get("corpus") == self._old:
-                    indices.set_meta(index, {**meta, "corpus": made})
         self._replace(made)
+        # afterwards: an unfinished generation is deleted with its results
+        scan = State(self._connection, indices.name("state", made)).get("scan")
+        if scan is None or scan.get("lost"):
+            discard_results(indices, self._old)
+            return made
+        for kind in RESULTS:
+            index = indices.name(kind, scan["generation"])
+            indices.set_meta(index, {**indices.meta(index), "corpus": made})
         return made
 
     def _make(self, *, keep: bool = False) -> tuple[str, int, int]:

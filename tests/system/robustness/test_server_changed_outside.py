@@ -215,3 +215,24 @@ def test_questions_are_answered_before_a_scan_has_seen_the_change(
     assert esdedup.similar(job.texts[70], store=store)
     answer = said("scan", "--store", store)
     assert "re-signed 1 sentences changed outside esdedup" in answer.err
+
+
+def test_a_store_gets_a_lookup_later_and_keeps_its_results(
+    client: Elasticsearch, elastic_url: str, elastic_prefix: str, job: Job, tmp_path: Path
+) -> None:
+    store, sentences = f"{elastic_url}/{elastic_prefix}", f"{elastic_prefix}-sentences"
+    esdedup.index(job.a, store=store, lookup=False, **HOW)
+    esdedup.scan(store=store)
+    [described] = client.indices.get(index=sentences).values()
+    assert "start" not in described["mappings"]["properties"]
+    assert esdedup.suggest(job.texts[20][:30], store=store)
+    [described] = client.indices.get(index=sentences).values()
+    assert "start" in described["mappings"]["properties"]
+    assert results(store, tmp_path / "out") == job.expected["scan"]
+    done = said("scan", "--store", store)  # nothing is read again
+    assert done.code == 0
+    assert "sentences" not in done.err
+    assert said("doctor", "--store", store).code == 0
+    for verb in ("add", "remove"):
+        job.commands(store)[verb]()
+    job.check("remove", store, tmp_path / "later")
