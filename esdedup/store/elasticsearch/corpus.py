@@ -22,6 +22,7 @@ from esdedup.matching.groups import token_lists
 from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, Filters, Question, SentenceQuery, Signatures
 from esdedup.store.elasticsearch.changes import Changes
 from esdedup.store.elasticsearch.generations import OpenGeneration
+from esdedup.store.elasticsearch.holds import Hold
 from esdedup.store.elasticsearch.journal import forget_documents
 from esdedup.store.elasticsearch.ledger import ServerLedger
 from esdedup.store.elasticsearch.loading import Loader
@@ -59,8 +60,9 @@ _TIME = {"format": "yyyy-MM-dd'T'HH:mm:ss'Z'"}
 class ServerCorpus(Corpus):
     """Documents, sentences and tokens of the open generation."""
 
-    def __init__(self, opened: OpenGeneration, ledger: ServerLedger) -> None:
+    def __init__(self, opened: OpenGeneration, ledger: ServerLedger, *, read_only: bool) -> None:
         self.signing = opened.signing
+        self._read_only = read_only
         self._open = opened
         self._ledger = ledger
         self._loader: Loader | None = None
@@ -168,7 +170,7 @@ class ServerCorpus(Corpus):
             tables = [signature_table(hits, columns, group_ids, across) for hits in pages if hits]
             yield 0, pa.concat_tables([SIGNATURES.empty_table(), *tables])
             return
-        self._mender.mend_if_changed()
+        self._mend_if_changed()
         slices = reader.slices(index)
         left = [one for one in slices if one.number not in done]
         for one, hits in reader.read_slices(index, fields, left):
@@ -196,7 +198,7 @@ class ServerCorpus(Corpus):
 
     def elsewhere(self, across: str) -> Elsewhere:
         index, address = self._open.names["sentences"], self._open.connection.address
-        self._mender.mend_if_changed()
+        self._mend_if_changed()
         groups = source_groups(self._ledger.sources())
         fields = signature_fields(across, earlier=self._open.is_earlier)
         read = partial(read_slice, address, index, fields, self.signing.tokens, groups, across)
@@ -205,6 +207,11 @@ class ServerCorpus(Corpus):
 
     def rank(self, scratch: Database, top: int) -> None:
         rank_by_queries(self._open.connection, self._open.indices, self._open.generation, scratch, top)
+
+    def _mend_if_changed(self) -> None:
+        """Make good what others have changed since the store was opened, but not for a reader."""
+        if not self._read_only:
+            self._mender.mend_if_changed()
 
     # -- bringing results up to date ------------------------------------------------------------------------
 
@@ -257,10 +264,16 @@ class ServerCorpus(Corpus):
         return self._queries.behind()
 
     def make_lookup(self, threads: int, follow: Callable[[int], None]) -> None:
-        self._mender.mend_if_changed()
-        self._queries.make(follow)
-        if self._ledger.unfinished_reading() is None:
-            self._mender.remember()  # or what was just written would be read as that of others
+        self.require_current()
+        hold = Hold(self._open.state, self._open.address)
+        try:
+            self._open.require_settled()
+            ours = self._mender.is_ours()
+            self._queries.make(follow)
+            if ours:
+                self._mender.remember()  # or what was just written would be read as that of others
+        finally:
+            hold.release()
 
     def alike(self, question: Question, most: int, enough: float) -> Found:
         return self._queries.alike(question, most, enough)

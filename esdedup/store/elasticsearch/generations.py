@@ -106,6 +106,17 @@ class OpenGeneration:
                 f"esdedup doctor --repair --store {self.address} makes it anew from them"
             )
 
+    def require_settled(self) -> None:
+        """Raise `StoreLockedError` if another command has replaced this generation, or has not ended what it began."""
+        self.indices.forget()
+        self.state.reload()
+        live = live_generation(self.indices)
+        if live != self.generation or self.state.get("journal") or (not self.has_lookup and self.state.get("started")):
+            raise StoreLockedError(
+                f"{self.address}: another command changes this store, or was killed; run that one to its end, then "
+                "this one again"
+            )
+
     def move(self, generation: str) -> None:
         """Go on with the generation that has taken the place of this one."""
         self.generation = generation

@@ -95,11 +95,13 @@ class Mender:
             self.remember()
 
     def mend_if_changed(self) -> None:
-        """Make good what others have changed since then. A reader may meet what a writer changes, and notes nothing."""
-        if self._is_reading():
-            _say(self._sign(self._unsigned()), self._open.address)
-        elif self._ledger.get("watched") != self._watched() and self._mend():
-            self.remember()
+        """Make good what others have changed since then."""
+        if not self.is_ours():
+            self.mend()
+
+    def is_ours(self) -> bool:
+        """Whether nobody else has written since our last write, as far as can be known."""
+        return not self._is_reading() and self._ledger.get("watched") == self._watched()
 
     def _is_reading(self) -> bool:
         """Whether a run is not finished: then only what cannot be read at all is made good."""

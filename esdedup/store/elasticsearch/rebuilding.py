@@ -10,7 +10,7 @@ import logging
 import re
 import tempfile
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,22 +61,19 @@ class Rebuilding:
 
     def make(self) -> int:
         """Make a new generation and let it take the place of the old one. Return the number of its sentences."""
-        made, count, changed = self._make()
+        made, count = self._make()
         discard_results(self._indices, self._old)
         self._replace(made)
         log.warning("%s: made %s sentences again from their texts", self._connection.address, f"{count:,}")
-        if changed:
-            log.warning(
-                "%s: %s documents were made again or have other sentences than before; index their sources again",
-                self._connection.address, f"{changed:,}",
-            )  # fmt: skip
         return count
 
-    def look_up(self) -> str:
-        """Make a generation whose sentences can be looked up. The results stay. Return its name."""
+    def look_up(self, follow: Callable[[int], None]) -> str:
+        """Make a generation whose sentences can be looked up, and return its name. The results stay, if all sentences
+        are as they must be. `follow` gets the number of sentences done.
+        """
         indices = self._indices
         indices.lookup = True
-        made, _, _ = self._make(keep=True)
+        made, _ = self._make(follow, keep=True)
         self._replace(made)
         # afterwards: an unfinished generation is deleted with its results
         scan = State(self._connection, indices.name("state", made)).get("scan")
@@ -85,19 +82,18 @@ class Rebuilding:
             return made
         for kind in RESULTS:
             index = indices.name(kind, scan["generation"])
-            indices.set_meta(index, {**indices.meta(index), "corpus": made})
+            if indices.exists(index):
+                indices.set_meta(index, {**indices.meta(index), "corpus": made})
         return made
 
-    def _make(self, *, keep: bool = False) -> tuple[str, int, int]:
-        """Make a new generation, with `keep` for the same results. Return its name, and how many sentences and changed
-        documents it has.
-        """
+    def _make(self, follow: Callable[[int], None] = lambda _: None, *, keep: bool = False) -> tuple[str, int]:
+        """Make a new generation, with `keep` for the same results. Return its name and the number of its sentences."""
         indices, old = self._indices, self._old
         meta = self._meta()
         there = [kind for kind in CORPUS if indices.exists(indices.name(kind, old))]
         indices.refresh(*(indices.name(kind, old) for kind in there))  # a search must see the last state
         for left in indices.generations("state"):
-            if indices.meta(indices.name("state", left)).get("job") == JOB:
+            if left != indices.live("state") and indices.meta(indices.name("state", left)).get("job") == JOB:
                 indices.delete(CORPUS, [left])
         shards = indices.shards(indices.name("sentences", old))
         made = indices.make(CORPUS, {**meta, "job": JOB}, loading=True, shards=shards)
@@ -107,19 +103,24 @@ class Rebuilding:
             Database(memory=_MEMORY, threads=1, spill=Path(spill)) as db,
         ):
             db.execute(_TABLES)
-            count = self._copy_sentences(db, made, signing)
+            count = self._copy_sentences(db, made, signing, follow)
             changed = self._write_documents(db, made, signing.unit)
         self._write_state(made, keep=keep and not changed)
         indices.restore(indices.name("sentences", made))
         indices.refresh(*(indices.name(kind, made) for kind in CORPUS))
-        return made, count, changed
+        if changed:
+            log.warning(
+                "%s: %s documents were made again or have other sentences than before; index their sources again",
+                self._connection.address, f"{changed:,}",
+            )  # fmt: skip
+        return made, count
 
     def _replace(self, made: str) -> None:
         """Let a generation take the place of the old one."""
         indices, state = self._indices, self._indices.name("state", made)
+        indices.swap(dict.fromkeys(CORPUS, made))
         indices.set_meta(state, {**indices.meta(state), "job": None})
         indices.delete([kind for kind in CORPUS if indices.exists(indices.name(kind, self._old))], [self._old])
-        indices.swap(dict.fromkeys(CORPUS, made))
 
     def _meta(self) -> dict[str, Any]:
         """Return the frozen settings, which every index of a generation has."""
@@ -139,7 +140,7 @@ class Rebuilding:
         if seen != reader.count(index):
             raise StoreError(f"{self._connection.address}: {index} was not read to the end; run the same command again")
 
-    def _copy_sentences(self, db: Database, made: str, signing: Signing) -> int:
+    def _copy_sentences(self, db: Database, made: str, signing: Signing, follow: Callable[[int], None]) -> int:
         count = 0
         with Bulk(self._connection, self._indices.name("sentences", made)) as bulk:
             for hits in self._pages("sentences"):
@@ -152,6 +153,7 @@ class Rebuilding:
                 _add(db, "changed", owners[np.union1d(again.changed, again.unfit)])
                 self._dated |= {hit["_source"].get("source_number") or 0 for hit in ours if _is_dated(hit["_source"])}
                 count += len(kept)
+                follow(count)
         return count
 
     def _write_documents(self, db: Database, made: str, unit: str) -> int:
@@ -202,7 +204,7 @@ class Rebuilding:
             self._reopened.add(number)
 
     def _write_state(self, made: str, *, keep: bool) -> None:
-        """Copy the state. If it is lost, make it from the documents. There are no results any more."""
+        """Copy the state. If it is lost, make it from the documents. Without `keep`, there are no results any more."""
         state = State(self._connection, self._indices.name("state", made))
         old = self._indices.name("state", self._old)
         if self._indices.exists(old):
@@ -211,7 +213,7 @@ class Rebuilding:
                     value = dict(hit["_source"]["value"])
                     if hit["_id"] == "state":
                         state.set(**{name: each for name, each in value.items() if name != "writer"})
-                    elif hit["_id"] != "hold":
+                    elif hit["_id"] != "hold" and not hit["_id"].startswith("journal-"):
                         state.put_piece(hit["_id"], value)
         else:
             sources = [saved_checkpoint(self._sources[number]) for number in sorted(self._sources)]

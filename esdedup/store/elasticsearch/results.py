@@ -324,7 +324,7 @@ class PublishedResults(Results):
         index = self._open.names["members"]
         copies = {"bool": {"filter": [_SHOWN, {"term": {"copied": True}}]}}
         pages = self._open.reader.read_all(index, Fields(source=True), copies)
-        counts = Counter(hit["_source"]["contributor"] for hits in pages for hit in hits)
+        counts = Counter(hit["_source"].get("contributor") for hits in pages for hit in hits)
         undated = {"bool": {"filter": [_SHOWN], "must_not": [{"exists": {"field": "timestamp"}}]}}
         return counts, self._open.reader.count(index, undated)
 

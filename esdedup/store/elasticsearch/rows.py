@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.hashing import Hashes
-from esdedup.errors import StoreLockedError
+from esdedup.errors import StoreError
 from esdedup.lookup.text_blocks import squeezed
 from esdedup.matching.engine import SIGNATURES
 from esdedup.matching.groups import in_columns, token_lists, token_matrix
@@ -143,17 +143,18 @@ def sentence_actions(
         yield b'{"index":{"_id":"%d"}}' % number, dumps(fields)
 
 
+_DAMAGED = "others have changed sentences of this store; any command that writes to it mends them, such as esdedup scan"
+
+
 def token_rows(hits: Hits, columns: int) -> Tokens:
-    """Return the tokens of sentences. Raise `StoreLockedError` if they are damaged: what is was when the store was
-    opened is mended.
-    """
+    """Return the tokens of sentences. Raise `StoreError` if others have damaged some."""
     if hits and "fields" in hits[0]:  # an index of an earlier version holds numbers
         held = [hit["fields"]["tokens"] for hit in hits]
         lengths = np.array([len(each) for each in held], np.int64)
         return in_columns(np.array([token for each in held for token in each], np.int64), lengths, columns)
     tokens, sound = tokens_of_texts([hit["_source"].get("tokens") for hit in hits], columns)
     if not sound.all():
-        raise StoreLockedError("others have just changed sentences of this store; run the same command again")
+        raise StoreError(_DAMAGED)
     return tokens
 
 
@@ -190,10 +191,15 @@ def signature_table(hits: Hits, columns: int, group_ids: Numbers | None, across:
 
 
 def numbers(hits: Hits, field: str) -> Numbers:
-    """Return a field with one whole number in every document, from columns or from the documents."""
+    """Return a field with one whole number in every document, from columns or from the documents. Raise `StoreError` if
+    one has none.
+    """
     if hits and "fields" in hits[0]:
         return integers(hits, field)
-    return np.fromiter((hit["_source"][field] for hit in hits), np.int64, len(hits))
+    try:
+        return np.fromiter((hit["_source"][field] for hit in hits), np.int64, len(hits))
+    except (KeyError, TypeError) as error:
+        raise StoreError(_DAMAGED) from error
 
 
 PAIR_FIELDS = {"a": "a_hash", "b": "b_hash"}

@@ -79,9 +79,11 @@ def is_written(word: str) -> bool:
     """Whether the index holds a word of `folded` as it is."""
     if word.isascii():
         return True
-    if _UNSPACED.search(word):
+    if _UNSPACED.search(word) or word != word.lower():
         return False
-    return word.isalnum() or all(sign.isalnum() or unicodedata.category(sign)[0] == "M" for sign in word)
+    return word.isalpha() or all(
+        sign.isalpha() or sign.isdecimal() or unicodedata.category(sign)[0] == "M" for sign in word
+    )
 
 
 def word_of(word: str) -> str:

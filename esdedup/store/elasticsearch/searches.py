@@ -100,7 +100,7 @@ class ClusterLookup:
             **Fields(columns=("hash",)).body(),
         }
         if begin is not None:
-            if begin[field] is None:  # these come last
+            if begin.get(field) is None:  # these come last
                 return None
             body["search_after"] = [begin[field], search.after]
         return hashes(integers(self._reader.search(self._names["clusters"], body)["hits"]["hits"], "hash"))

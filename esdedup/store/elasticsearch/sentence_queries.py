@@ -19,7 +19,6 @@ from esdedup.store.corpus import PLACES, Filters, Question, SentenceQuery
 from esdedup.store.elasticsearch.answers import TooLongError
 from esdedup.store.elasticsearch.bulk import Action, Bulk, put
 from esdedup.store.elasticsearch.generations import OpenGeneration
-from esdedup.store.elasticsearch.holds import Hold
 from esdedup.store.elasticsearch.reading import PAGE, Fields, Hits, hashes, integers, signed
 from esdedup.store.elasticsearch.rebuilding import Rebuilding
 from esdedup.store.elasticsearch.rows import (
@@ -81,21 +80,16 @@ class SentenceQueries:
 
     def make(self, follow: Callable[[int], None]) -> None:
         """Write these sentences again, with what the lookup needs; if their index has no place for it, all of them into
-        a new one. Raise `StoreLockedError` while somebody else writes: a sentence that is removed meanwhile would come
-        back.
+        a new one. Nobody else may write meanwhile: a sentence that is removed would come back.
         """
-        self._open.require_current()
-        hold = Hold(self._open.state, self._open.address)
-        try:
-            if not self._open.has_lookup:
-                self._open.move(Rebuilding(self._open.connection, self._open.indices, self._open.generation).look_up())
-                return
-            with Bulk(self._open.connection, self._index) as bulk:
-                bulk.add(self._whole(follow))
-                bulk.finish()
-            self._open.indices.refresh(self._index)
-        finally:
-            hold.release()
+        if not self._open.has_lookup:
+            rebuilding = Rebuilding(self._open.connection, self._open.indices, self._open.generation)
+            self._open.move(rebuilding.look_up(follow))
+            return
+        with Bulk(self._open.connection, self._index) as bulk:
+            bulk.add(self._whole(follow))
+            bulk.finish()
+        self._open.indices.refresh(self._index)
 
     def _whole(self, follow: Callable[[int], None]) -> Iterator[Action]:
         done = 0
@@ -168,6 +162,8 @@ class SentenceQueries:
 
     def beginning(self, question: Question, most: int) -> Found:
         """See `Corpus.beginning`. The index sorts by the first letters only."""
+        if not (self._open.is_earlier or self._open.has_lookup):  # an empty one
+            return NOTHING
         field, chars = _EARLIER_START if self._open.is_earlier else ("start", START_CHARS)
         squeezed = question.form.replace(" ", "")
         query = {"bool": {"filter": [{"prefix": {"start": squeezed[:chars]}}, *_conditions(question.filters)]}}

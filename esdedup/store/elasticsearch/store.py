@@ -55,7 +55,7 @@ class ServerStore(Store):
             )
             self._open = OpenGeneration(self._connection, indices, self.generation, self.signing, memory, threads)
             ledger = ServerLedger(self._open.state, self.address)
-            corpus = ServerCorpus(self._open, ledger)
+            corpus = ServerCorpus(self._open, ledger, read_only=read_only)
             corpus.lookup = lookup
             results = PublishedResults(self._open, corpus, ledger)
             results.check(read_only=read_only)

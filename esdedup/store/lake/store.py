@@ -58,6 +58,7 @@ class LakeCorpus(FileCorpus):
         self, db: Database, ledger: FileLedger, signing: Signing, folder: Path, parts: Sequence[tuple[Path, int, int]]
     ) -> None:
         super().__init__(db, ledger, signing, folder, read_only=True)
+        self.lookup = False
         self._folder = folder
         self._parts = parts
 
