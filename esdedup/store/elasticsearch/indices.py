@@ -343,9 +343,15 @@ class Indices:
                 self.delete(kinds, chosen)
 
     def _is_index(self, name: str) -> bool:
-        """Whether this is an index, and not an alias that somebody gave to an index of theirs, which stays."""
-        index = self._all()[name].get("index")
+        """Whether this is an index, and not an alias that somebody gave to an index of theirs. That one stays, but not
+        our aliases: with them, it would be part of a store that is gone.
+        """
+        described = self._all()[name]
+        index, kind = described.get("index"), name.split("-")[-2]
         if index is not None:
+            ours = described["aliases"].keys() & {name, own_name(name), self.alias(kind)}
+            actions = [{"remove": {"index": index, "alias": alias}} for alias in sorted(ours)]
+            self._change_aliases(actions, lambda: False, "replaces or drops")
             log.warning("%s stays, because esdedup did not make it; delete it yourself", index)
         return index is None
 

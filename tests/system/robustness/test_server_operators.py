@@ -88,6 +88,21 @@ def test_a_typed_document_changes_no_answer(site: Site) -> None:
     assert [said(*question, "--store", store, "--json", "--quiet") for question in questions] == before
 
 
+def test_an_index_that_was_moved_outlives_its_store_without_its_aliases(site: Site, job: Job, tmp_path: Path) -> None:
+    store = f"{site.url}/{site.prefix}"
+    [move] = [action for action in ACTIONS if action.name.startswith("write sentences to an index of another name")]
+    move.do(site)
+    done = said("drop", "--store", store, "--yes")
+    assert done.code == 0
+    [kept] = re.findall("(\\S+) stays, because esdedup did not make it", done.err)
+    assert site.client.count(index=kept)["count"]
+    for verb in ("index", "scan"):
+        job.commands(store)[verb]()
+    job.check("scan", store, tmp_path / "anew")
+    assert said("doctor", "--store", store).code == 0
+    site.client.indices.delete(index=kept)
+
+
 def test_the_table_of_the_docs_is_what_is_tried() -> None:
     assert len(ACTIONS) >= 40
     assert table() in (Path(__file__).parents[3] / "docs" / "reliability.md").read_text("utf-8")
