@@ -149,15 +149,12 @@ class Indices:
         ours = {"schema": SCHEMA_VERSION, "replicas": _asked_replicas(), **meta}
         for kind in kinds:
             index = self.name(kind, generation)
-            mapping = self.mapping(kind)
-            if kind == "sentences" and not self.lookup:
-                mapping = without_lookup(mapping)
+            mapping, shape = self.mapping(kind), _shape()
+            if kind == "sentences":
+                mapping = mapping if self.lookup else without_lookup(mapping)
+                shape |= {} if shards is None else {"index.number_of_shards": shards}
             body = {
-                "settings": {
-                    **_shape(),
-                    **_sharded(shards, kind),
-                    **(_relaxed() if loading and kind not in _READ_AT_ONCE else {}),
-                },
+                "settings": {**shape, **(_relaxed() if loading and kind not in _READ_AT_ONCE else {})},
                 "mappings": {**mapping, "_meta": {"esdedup": ours}},
                 "aliases": {own_name(index): {"is_hidden": True}},
             }
@@ -392,10 +389,6 @@ def _shape() -> dict[str, Any]:
     shape = _DEFAULT_REPLICAS if replicas is None else {"index.number_of_replicas": replicas}
     shards = _number("ES_SHARDS", 1)
     return {**shape, **({} if shards is None else {"index.number_of_shards": shards})}
-
-
-def _sharded(shards: int | None, kind: str) -> dict[str, Any]:
-    return {} if shards is None or kind != "sentences" else {"index.number_of_shards": shards}
 
 
 def _relaxed() -> dict[str, Any]:
