@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from esdedup.errors import SettingsError
 from esdedup.options import Options, option, shown_value
@@ -54,6 +55,11 @@ class Resources(Options):
         "configuration names. The result is the same.", unit="PLACE",
         expected=f"allowed: local, spark, {MASTERS}, or in Python a Spark session",
     )  # fmt: skip
+
+    @property
+    def of_database(self) -> dict[str, Any]:
+        """How a store is opened for a job: with the database's share of the memory."""
+        return {"memory": self.memory // 4, "threads": self.processes}
 
     @property
     def processes(self) -> int:

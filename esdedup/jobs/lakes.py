@@ -25,7 +25,7 @@ from esdedup.jobs.preconditions import Address
 from esdedup.jobs.progress_bar import Bar
 from esdedup.jobs.settings import Settings
 from esdedup.jobs.source_reading import ReadingJob, warn_of_stems
-from esdedup.jobs.steps import database_share, open_for
+from esdedup.jobs.steps import open_for
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signing import Signing, freeze
 from esdedup.output.out_folder import STORE
@@ -74,7 +74,7 @@ def lake_of(folder: Path, job: ReadingJob) -> Iterator[LakeStore]:
         files.delete()  # another job was killed before it ended
     if not files.description.exists():
         _read(files, job)
-    with LakeStore(made, job.settings.frozen, saves=folder, **database_share(job.settings.resources)) as opened:
+    with LakeStore(made, job.settings.frozen, saves=folder, **job.settings.resources.of_database) as opened:
         yield opened
 
 
@@ -195,7 +195,7 @@ def _describe(files: LakeFiles, parts: Sequence[_Part], signing: Signing, job: R
         "parts": [{"number": part.number, "source": part.checkpoint.number, **part.rows} for part in parts],
     }  # fmt: skip
     files.repeats.unlink(missing_ok=True)
-    with LakeStore(files.folder, described=described, **database_share(job.settings.resources)) as lake:
+    with LakeStore(files.folder, described=described, **job.settings.resources.of_database) as lake:
         note_repeated(checkpoints, lake.number_repeats())
         warn_of_sources(checkpoints)
         warn_of_stems(lake)

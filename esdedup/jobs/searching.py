@@ -189,9 +189,8 @@ def ready(store: Store, *, threads: int | None = None, quiet: bool = False) -> N
 
 def make_lookup(address: Address, resources: Resources, *, quiet: bool) -> None:
     """Prepare a store for questions."""
-    threads = resources.processes
-    with open_store(address, memory=resources.memory // 4, threads=threads, read_only=True) as store:
-        ready(store, threads=threads, quiet=quiet)
+    with open_store(address, **resources.of_database, read_only=True) as store:
+        ready(store, threads=resources.processes, quiet=quiet)
 
 
 def alike(

@@ -24,11 +24,6 @@ _SAMPLE = 200  # sentences that match, of which it is known how many are copies
 log = logging.getLogger("esdedup")
 
 
-def database_share(resources: Resources) -> dict[str, Any]:
-    """Return how a store is opened for a job: with the database's share of the memory."""
-    return {"memory": resources.memory // 4, "threads": resources.processes}
-
-
 def open_for(
     store: Address,
     settings: Settings,
@@ -45,7 +40,7 @@ def open_for(
     return open_store(
         store,
         None if must_exist and not settings.frozen else settings.frozen,
-        **database_share(settings.resources),
+        **settings.resources.of_database,
         fresh=fresh,
         lookup=lookup,
         part=None if settings.reading.part is None else str(settings.reading.part),

@@ -41,6 +41,8 @@ _DOCUMENT: pa.Schema = pa.schema(
 )
 _FIELDS = {"source": "source_number"}
 _DOCUMENT_FIELDS = Fields(source=True)
+_HELD = Fields(source=("number", "document_number", "hash", "tokens"))
+_DATED = Fields(source=("number", "document_number", *DATES))
 
 
 class Changes:
@@ -101,7 +103,7 @@ class Changes:
         """Make the table `dated` of `compare_documents`."""
         self._db.execute("CREATE OR REPLACE TEMP TABLE dated (number INTEGER, revision BIGINT)")
         versions = self._numbers("SELECT number FROM versions")
-        for hits in self._reader.look_up(self._names["sentences"], "document_number", versions.tolist(), NAMED):
+        for hits in self._reader.look_up(self._names["sentences"], "document_number", versions.tolist(), _DATED):
             rows = {
                 "number": numbers(hits, "document_number").astype(np.int32),
                 "revision": pa.array([hit["_source"].get("last_revision") for hit in hits], pa.int64()),
@@ -155,12 +157,12 @@ class Changes:
             asked = same[begin : begin + ASKED].tolist()
             now = {
                 _place(hit, olds[hit["_source"]["document_number"]]): _dates(hit)
-                for hits in self._reader.look_up(index, "document_number", asked, NAMED)
+                for hits in self._reader.look_up(index, "document_number", asked, _DATED)
                 for hit in hits
             }
             then = {
                 hit["_source"]["number"]: _dates(hit)
-                for hits in self._reader.look_up(index, "document_number", [olds[one] for one in asked], NAMED)
+                for hits in self._reader.look_up(index, "document_number", [olds[one] for one in asked], _DATED)
                 for hit in hits
             }
             changed = [number for number, dates in now.items() if then.get(number, dates) != dates]
@@ -175,7 +177,7 @@ class Changes:
     def _mark_stale_reading(self, first: int, same: Numbers, replaced: Numbers) -> int:
         self._db.execute(_MOVES)
         index, query = self._names["sentences"], _from(first << POSITION_BITS)
-        for hits in self._reader.read_all(index, NAMED, query):
+        for hits in self._reader.read_all(index, _HELD, query):
             documents = numbers(hits, "document_number")
             kept = ~np.isin(documents, same)
             self._note([hit for hit, keep in zip(hits, kept, strict=True) if keep], documents[kept], 1)
@@ -185,7 +187,7 @@ class Changes:
     def _note_moves(self, moved: Numbers, end: str, copies: int) -> None:
         """Record the sentences of documents; those of replaced ones under the number of the replacement."""
         by_number = dict(self._db.rows("SELECT old, new FROM outdated WHERE NOT same")) if end == "new" else {}
-        for hits in self._reader.look_up(self._names["sentences"], "document_number", moved, NAMED):
+        for hits in self._reader.look_up(self._names["sentences"], "document_number", moved, _HELD):
             documents = [by_number.get(number, number) for number in numbers(hits, "document_number").tolist()]
             self._note(hits, np.array(documents, np.int64), copies)
 
@@ -241,7 +243,7 @@ class Changes:
     def _mark_stale_dated(self, sentences: list[int]) -> int:
         """Write down the texts of sentences whose first date changed, if this matters. Return their number."""
         texts: dict[int, list[int]] = {}
-        for hits in self._reader.look_up(self._names["sentences"], "number", sentences, NAMED):
+        for hits in self._reader.look_up(self._names["sentences"], "number", sentences, _HELD):
             held = token_lists(token_rows(hits, self._tokens)).to_pylist()
             texts |= {hit["_source"]["hash"]: tokens for hit, tokens in zip(hits, held, strict=True)}
         dated = self._dated(np.array(sorted(texts), np.int64))

@@ -132,12 +132,7 @@ class Indices:
         return dict(self._all()[index])
 
     def make(
-        self,
-        kinds: Iterable[str],
-        meta: Mapping[str, Any],
-        *,
-        loading: bool = False,
-        shards: int | None = None,
+        self, kinds: Iterable[str], meta: Mapping[str, Any], *, loading: bool = False, shards: int | None = None
     ) -> str:
         """Make an index of each kind as a new generation and return its name. `loading` makes it cheap to fill. The
         sentences get so many `shards`, or as many as are asked for.

@@ -109,11 +109,12 @@ class Mender:
 
     def _mend(self) -> bool:
         """Make good what others have changed. Return whether there was anything."""
-        before = self._ledger.get("watched")
-        again = _is_another(before, self._watched())
-        if again and before is not None:
+        marks = self._marks()
+        again = marks is None
+        if again and self._ledger.get("watched") is not None:
             log.warning("%s: indices were made again or restored; reading all of them", self._open.address)
-        mended = self._sign(chain(self._unsigned(), self.of_others()))
+        written = self._open.reader.written_since(self._index, marks, NAMED)
+        mended = self._sign(chain(self._unsigned(), written))
         kept, stored = sentence_counts(self._open)
         if again or kept != stored:
             missing, remade = self._compare()
@@ -155,10 +156,13 @@ class Mender:
         """Yield what others may have written: what came since our last write, or all if that cannot be told. During a
         run, this would be our own, and nothing is read.
         """
-        before = self._ledger.get("watched")
         if not self._is_reading():
-            marks = None if before is None or _is_another(before, self._watched()) else before["marks"]
-            yield from self._open.reader.written_since(self._index, marks, NAMED)
+            yield from self._open.reader.written_since(self._index, self._marks(), NAMED)
+
+    def _marks(self) -> list[int] | None:
+        """Return the sequence numbers of our last write, shard by shard; None if the indices are others since."""
+        before = self._ledger.get("watched")
+        return None if before is None or _is_another(before, self._watched()) else before["marks"]
 
     # -- signing --------------------------------------------------------------------------------------------
 
@@ -276,9 +280,9 @@ def _say(mended: _Mended, address: str) -> None:
         )  # fmt: skip
 
 
-def _is_another(before: dict[str, Any] | None, now: dict[str, Any]) -> bool:
-    """Whether indices were made again or restored since they were watched, or never were."""
-    if before is None or before["indices"] != now["indices"]:
-        return True
+def _is_another(before: dict[str, Any], now: dict[str, Any]) -> bool:
+    """Whether indices were made again or restored since they were watched."""
     then, marks = before["marks"], now["marks"]
+    if before["indices"] != now["indices"]:
+        return True
     return len(then) != len(marks) or any(last < mark for mark, last in zip(then, marks, strict=True))

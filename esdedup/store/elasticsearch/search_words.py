@@ -30,7 +30,11 @@ _KINDS[[ord(sign) for sign in " \t\n\r"]] = 3
 def extra_words(texts: pa.LargeStringArray) -> list[str | None]:
     """Return the words of each text that the analyser does not make of it; None if there are none."""
     forms = search_form(texts_from(*_uncommon(*text_buffers(texts), _KINDS)))
-    return [" ".join(map(word_of, folded(form).split())) or None if form else None for form in forms.to_pylist()]
+    return [_written(form) or None for form in forms.to_pylist()]
+
+
+def _written(form: str) -> str:
+    return form if form.isascii() else " ".join(map(word_of, folded(form).split()))
 
 
 @compiled
