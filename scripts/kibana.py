@@ -1,5 +1,6 @@
-"""Writes mappings/kibana/esdedup.ndjson, what Kibana shows of a store; with --check, fails if it is out of date.
+"""Writes mappings/kibana, what Kibana shows of a store; with --check, fails if a file there is out of date.
 
+esdedup.ndjson has all objects for an import, dashboard.json the dashboard for the API that Kibana has from 9.4 on.
 The objects are in the form of Kibana 8.9, so that 8.16, the oldest that stores are for, and all later ones take them:
 Kibana brings what is older up to date when it is imported, and refuses what is newer than itself.
 """
@@ -11,8 +12,31 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from scripts.kibana_dashboard import (
+    CHARTS,
+    CONTROLS,
+    DESCRIPTION,
+    HINT,
+    HINT_PLACE,
+    OPTIONS,
+    SHOWN,
+    Chart,
+    Column,
+    Json,
+    Place,
+    body,
+    clusters_search,
+    compact,
+    contradictions_search,
+    heading,
+    intervals,
+    searches,
+    view_id,
+)
+
 MAPPINGS = Path(__file__).parents[1] / "mappings"
 FILE = MAPPINGS / "kibana" / "esdedup.ndjson"
+BODY = MAPPINGS / "kibana" / "dashboard.json"
 PREFIX = "wiki"  # of the store that docker-compose.yml and README.md speak of; the command puts another in its place
 VIEWS = {
     "sentences": "all sentences",
@@ -25,10 +49,6 @@ CORE_VERSION = "8.8.0"
 
 COUNTS = {"size", "distinct", "revision", "last_revision"}  # whole numbers that are as large as a person can read
 CLUSTER_NAMES = {"members": "cluster", "clusters": "id", "pairs": "cluster"}
-SIZES = [(2, 3), (3, 4), (4, 6), (6, 11), (11, 21), (21, 51), (51, 101), (101, 1001), (1001, None)]
-SHOWN = "ignored : false"  # as in every listing of ours
-
-Json = dict[str, Any]
 
 
 def objects(prefix: str) -> list[Json]:
@@ -39,7 +59,7 @@ def objects(prefix: str) -> list[Json]:
 
 def text(prefix: str = PREFIX) -> str:
     """The file: one object a line."""
-    return "".join(_compact(one) + "\n" for one in objects(prefix))
+    return "".join(compact(one) + "\n" for one in objects(prefix))
 
 
 def _saved(kind: str, identifier: str, attributes: Json, references: list[Json]) -> Json:
@@ -53,16 +73,8 @@ def _saved(kind: str, identifier: str, attributes: Json, references: list[Json])
     }
 
 
-def _view_id(prefix: str, kind: str) -> str:
-    return f"esdedup-{prefix}-{kind}"
-
-
 def _reference(kind: str, identifier: str, name: str) -> Json:
     return {"type": kind, "id": identifier, "name": name}
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 # ---- data views
@@ -86,11 +98,11 @@ def _data_view(prefix: str, kind: str) -> Json:
         "title": f"{prefix}-{kind}",
         "name": f"esdedup {prefix}: {VIEWS[kind]}",
         "fields": "[]",
-        "fieldFormatMap": _compact(formats),
-        "sourceFilters": _compact([{"value": name} for name, field in properties.items() if _is_internal(name, field)]),
+        "fieldFormatMap": compact(formats),
+        "sourceFilters": compact([{"value": name} for name, field in properties.items() if _is_internal(name, field)]),
         "runtimeFieldMap": "{}",
     }
-    return _saved("index-pattern", _view_id(prefix, kind), attributes, [])
+    return _saved("index-pattern", view_id(prefix, kind), attributes, [])
 
 
 def _is_internal(name: str, field: Json) -> bool:
@@ -102,23 +114,15 @@ def _is_internal(name: str, field: Json) -> bool:
 def _link(prefix: str) -> str:
     """From a cluster's id to its sentences, in Discover; relative to Kibana's own path, which may name a space."""
     query = "cluster:{{value}}"
-    return f"../app/discover#/view/{_clusters_search_id(prefix)}?_a=(query:(language:kuery,query:'{query}'))"
+    return f"../app/discover#/view/{clusters_search(prefix)}?_a=(query:(language:kuery,query:'{query}'))"
 
 
 # ---- saved searches
 
 
-def _clusters_search_id(prefix: str) -> str:
-    return f"esdedup-{prefix}-clustered"
-
-
-def _contradictions_search_id(prefix: str) -> str:
-    return f"esdedup-{prefix}-contradictions"
-
-
 def _sentences_of_clusters(prefix: str) -> Json:
     return _search(
-        prefix, "members", _clusters_search_id(prefix),
+        prefix, "members", clusters_search(prefix),
         title=f"esdedup {prefix}: clusters and their sentences",
         description="The largest cluster first; of each, the representative first, then the others by similarity.",
         query=SHOWN,
@@ -129,7 +133,7 @@ def _sentences_of_clusters(prefix: str) -> Json:
 
 def _contradictions(prefix: str) -> Json:
     return _search(
-        prefix, "clusters", _contradictions_search_id(prefix),
+        prefix, "clusters", contradictions_search(prefix),
         title=f"esdedup {prefix}: contradictions",
         description="Clusters whose sentences contradict each other, the surest first.",
         query=f"contradictions > 0 and {SHOWN}",
@@ -153,9 +157,9 @@ def _search(
         "hideChart": True,
         "isTextBasedQuery": False,
         "timeRestore": False,
-        "kibanaSavedObjectMeta": {"searchSourceJSON": _compact(source)},
+        "kibanaSavedObjectMeta": {"searchSourceJSON": compact(source)},
     }
-    return _saved("search", identifier, attributes, [_reference("index-pattern", _view_id(prefix, kind), name)])
+    return _saved("search", identifier, attributes, [_reference("index-pattern", view_id(prefix, kind), name)])
 
 
 def _kql(query: str) -> Json:
@@ -164,68 +168,54 @@ def _kql(query: str) -> Json:
 
 # ---- the dashboard
 
-HINT = (
-    '**Words**: type them into the search bar above, as in `text : harbour` or `text : "built in"`. '
-    "**A cluster**: its id leads to its sentences. "
-    "Numbers of clusters are the server's estimates: right up to some 3,000, within a few percent beyond."
-)
-
 
 def _dashboard(prefix: str) -> Json:
-    members = _view_id(prefix, "members")
     panels, references = [], []
     for panel, refers in (
         _hint(),
-        _lens(members, *_cluster_sizes(), place=(0, 5, 24, 13)),
-        _lens(members, *_kinds_over_size(), place=(24, 5, 24, 13)),
-        _lens(members, *_kinds(), place=(0, 18, 16, 13)),
-        _lens(members, *_articles(), place=(16, 18, 16, 13)),
-        _lens(_view_id(prefix, "clusters"), *_together(), place=(32, 18, 16, 13)),
-        _found("contradictions", "Contradictions", _contradictions_search_id(prefix), place=(0, 31, 48, 15)),
-        _found("sentences", "Clusters and their sentences", _clusters_search_id(prefix), place=(0, 46, 48, 22)),
+        *(_lens(view_id(prefix, chart.view), chart) for chart in CHARTS),
+        *(_search_panel(*search) for search in searches(prefix)),
     ):
         panels.append(panel)
         references += refers
-    controls, refers = _controls(members)
-    options = {
-        "useMargins": True, "syncColors": True, "syncCursor": True, "syncTooltips": False, "hidePanelTitles": False,
-    }  # fmt: skip
+    controls, refers = _controls(view_id(prefix, "members"))
     attributes = {
-        "title": f"esdedup {prefix}",
-        "description": "Near-duplicate sentences: clusters by size and kind, articles that share most, contradictions.",
-        "panelsJSON": _compact(panels),
-        "optionsJSON": _compact(options),
+        "title": heading(prefix),
+        "description": DESCRIPTION,
+        "panelsJSON": compact(panels),
+        "optionsJSON": compact({_camel(name): value for name, value in OPTIONS.items()}),
         "controlGroupInput": controls,
         "timeRestore": False,
-        "kibanaSavedObjectMeta": {"searchSourceJSON": _compact({"query": _kql(""), "filter": []})},
+        "kibanaSavedObjectMeta": {"searchSourceJSON": compact({"query": _kql(""), "filter": []})},
     }
     return _saved("dashboard", f"esdedup-{prefix}", attributes, references + refers)
 
 
+def _camel(name: str) -> str:
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
+
+
 def _controls(view: str) -> tuple[Json, list[Json]]:
     panels, references = {}, []
-    for order, (kind, field, title, more) in enumerate([
-        ("optionsList", "kind", "Kind", {}),
-        ("rangeSlider", "size", "Size", {}),
-        ("optionsList", "language", "Language", {}),
-        ("optionsList", "title", "Article", {"searchTechnique": "wildcard"}),
-    ]):  # fmt: skip
+    for order, (kind, field, title, more) in enumerate(CONTROLS):
+        settings = {_camel(name): value for name, value in more.items()}
         panels[field] = {
-            "type": f"{kind}Control", "order": order, "grow": True, "width": "medium",
-            "explicitInput": {"id": field, "fieldName": field, "title": title, "enhancements": {}, **more},
+            "type": f"{_camel(kind)}Control", "order": order, "grow": True, "width": "medium",
+            "explicitInput": {"id": field, "fieldName": field, "title": title, "enhancements": {}, **settings},
         }  # fmt: skip
-        references.append(_reference("index-pattern", view, f"controlGroup_{field}:{kind}DataView"))
+        references.append(_reference("index-pattern", view, f"controlGroup_{field}:{_camel(kind)}DataView"))
     heeded = {"ignoreFilters": False, "ignoreQuery": False, "ignoreTimerange": False, "ignoreValidations": False}
     group = {
         "controlStyle": "oneLine",
         "chainingSystem": "HIERARCHICAL",
-        "panelsJSON": _compact(panels),
-        "ignoreParentSettingsJSON": _compact(heeded),
+        "panelsJSON": compact(panels),
+        "ignoreParentSettingsJSON": compact(heeded),
     }
     return group, references
 
 
-def _panel(kind: str, name: str, place: tuple[int, int, int, int], settings: Json, **more: Any) -> Json:
+def _panel(kind: str, name: str, place: Place, settings: Json, **more: Any) -> Json:
     x, y, width, height = place
     return {
         "type": kind,
@@ -242,27 +232,26 @@ def _hint() -> tuple[Json, list[Json]]:
         "params": {"fontSize": 12, "openLinksInNewTab": False, "markdown": HINT},
         "data": {"aggs": [], "searchSource": {"query": _kql(""), "filter": []}},
     }  # fmt: skip
-    return _panel("visualization", "hint", (0, 0, 48, 5), {"savedVis": shown, "hidePanelTitles": True}), []
+    return _panel("visualization", "hint", HINT_PLACE, {"savedVis": shown, "hidePanelTitles": True}), []
 
 
-def _found(name: str, title: str, search: str, place: tuple[int, int, int, int]) -> tuple[Json, list[Json]]:
+def _search_panel(name: str, title: str, search: str, place: Place) -> tuple[Json, list[Json]]:
     panel = _panel("search", name, place, {}, panelRefName=f"panel_{name}", title=title)
     return panel, [_reference("search", search, f"{name}:panel_{name}")]
 
 
-def _lens(
-    view: str, name: str, title: str, look: str, visualization: Json, columns: Json, place: tuple[int, int, int, int]
-) -> tuple[Json, list[Json]]:
-    """A chart or table; its columns come in the order in which they are asked for, buckets before metrics."""
+def _lens(view: str, chart: Chart) -> tuple[Json, list[Json]]:
+    name = chart.name
+    columns = {key: _lens_column(column) for key, column in chart.columns.items()}
     layer = {"columns": columns, "columnOrder": list(columns), "incompleteColumns": {}, "sampling": 1}
     inner = f"indexpattern-datasource-layer-{name}"
     attributes = {
-        "title": title,
+        "title": chart.title,
         "type": "lens",
-        "visualizationType": look,
+        "visualizationType": "lnsDatatable" if chart.look == "table" else "lnsXY",
         "references": [_reference("index-pattern", view, inner)],
         "state": {
-            "visualization": visualization,
+            "visualization": _rows(chart) if chart.look == "table" else _bars(chart),
             "query": _kql(SHOWN),
             "filters": [],
             "datasourceStates": {"formBased": {"layers": {name: layer}}, "textBased": {"layers": {}}},
@@ -270,113 +259,60 @@ def _lens(
             "adHocDataViews": {},
         },
     }
-    panel = _panel("lens", name, place, {"attributes": attributes}, title=title)
+    panel = _panel("lens", name, chart.place, {"attributes": attributes}, title=chart.title)
     return panel, [_reference("index-pattern", view, f"{name}:{inner}")]
 
 
-Chart = tuple[str, str, str, Json, Json]  # name, title, look, visualization, columns
-
-
-def _cluster_sizes() -> Chart:
-    columns = {"size": _ranges("size", "Sentences of a cluster"), "clusters": _clusters()}
-    bars = _bars("sizes", "bar", x="size", yLeftScale="log", valueLabels="show")
-    return "sizes", "Cluster sizes", "lnsXY", bars, columns
-
-
-def _kinds_over_size() -> Chart:
-    columns = {
-        "kind": _terms("kind", "Kind", 10),
-        "size": _ranges("size", "Sentences of a cluster"),
-        "clusters": _clusters(),
-    }
-    bars = _bars("kinds-over-size", "bar_percentage_stacked", x="size", split="kind", valueLabels="hide")
-    return "kinds-over-size", "Kinds over size", "lnsXY", bars, columns
-
-
-def _kinds() -> Chart:
-    columns = {"kind": _terms("kind", "Kind", 10), "clusters": _clusters()}
-    return "kinds", "Kinds", "lnsXY", _bars("kinds", "bar_horizontal", x="kind", valueLabels="show"), columns
-
-
-def _articles() -> Chart:
-    columns = {"title": _terms("title", "Article", 50), "clusters": _clusters(), "sentences": _sentences()}
-    return "articles", "Articles that share most", "lnsDatatable", _rows("articles", columns), columns
-
-
-def _together() -> Chart:
-    """The articles of clusters: of those of one article, if the dashboard is filtered by it."""
-    columns = {"title": _terms("titles", "Article", 50), "clusters": _column(
-        "Clusters", "count", "___records___", "number", "ratio", bucket=False, emptyAsNull=False
-    )}  # fmt: skip
-    return "together", "Articles in the same clusters", "lnsDatatable", _rows("together", columns), columns
-
-
-def _rows(layer: str, columns: Json) -> Json:
+def _rows(chart: Chart) -> Json:
     return {
-        "layerId": layer,
+        "layerId": chart.name,
         "layerType": "data",
-        "columns": [{"columnId": name} for name in columns],
+        "columns": [{"columnId": name} for name in chart.columns],
         "paging": {"enabled": True, "size": 10},
     }
 
 
-def _bars(layer: str, series: str, x: str, split: str | None = None, **more: Any) -> Json:
+def _bars(chart: Chart) -> Json:
     everywhere = {"x": True, "yLeft": True, "yRight": True}
-    data = {"layerId": layer, "layerType": "data", "seriesType": series, "xAccessor": x, "accessors": ["clusters"]}
+    *split, x = chart.buckets()
+    series = {"bar_percentage": "bar_percentage_stacked"}.get(chart.look, chart.look)
+    data = {"layerId": chart.name, "layerType": "data", "seriesType": series, "xAccessor": x, "accessors": ["clusters"]}
     return {
         "preferredSeriesType": series,
-        "layers": [data | ({} if split is None else {"splitAccessor": split})],
-        "legend": {"isVisible": split is not None, "position": "right"},
+        "layers": [data | ({"splitAccessor": split[0]} if split else {})],
+        "legend": {"isVisible": bool(split), "position": "right"},
         "fittingFunction": "None",
         "yLeftExtent": {"mode": "full"},
         "axisTitlesVisibilitySettings": everywhere,
         "tickLabelsVisibilitySettings": everywhere,
         "gridlinesVisibilitySettings": everywhere,
         "labelsOrientation": {"x": 0, "yLeft": 0, "yRight": 0},
-        **more,
+        **({"yLeftScale": "log"} if chart.log else {}),
+        "valueLabels": "show" if chart.numbers else "hide",
     }
 
 
-def _column(label: str, operation: str, field: str, data: str, scale: str, *, bucket: bool, **params: Any) -> Json:
+def _lens_column(column: Column) -> Json:
+    params: Json = {"emptyAsNull": False}
+    if column.operation == "terms":
+        params = {
+            "size": column.limit, "orderBy": {"type": "column", "columnId": "clusters"}, "orderDirection": "desc",
+            "otherBucket": False, "missingBucket": False, "parentFormat": {"id": "terms"},
+        }  # fmt: skip
+    if column.operation == "range":
+        between = [{"from": least, "to": end, "label": label} for least, end, label in intervals()]
+        arrow = {"id": "range", "params": {"template": "arrow_right", "replaceInfinity": True}}
+        params = {"type": "range", "ranges": between, "maxBars": "auto", "parentFormat": arrow}
+    data, scale = ("string", "ordinal") if column.bucket else ("number", "ratio")
     return {
-        "label": label, "customLabel": True, "operationType": operation, "sourceField": field, "dataType": data,
-        "scale": scale, "isBucketed": bucket, "params": params,
+        "label": column.label, "customLabel": True, "operationType": column.operation, "sourceField": column.field,
+        "dataType": data, "scale": scale, "isBucketed": column.bucket, "params": params,
     }  # fmt: skip
 
 
-def _sentences() -> Json:
-    return _column("Sentences", "count", "___records___", "number", "ratio", bucket=False, emptyAsNull=False)
-
-
-def _clusters() -> Json:
-    return _column("Clusters", "unique_count", "cluster", "number", "ratio", bucket=False, emptyAsNull=False)
-
-
-def _terms(field: str, label: str, size: int) -> Json:
-    return _column(
-        label, "terms", field, "string", "ordinal", bucket=True, size=size,
-        orderBy={"type": "column", "columnId": "clusters"}, orderDirection="desc",
-        otherBucket=False, missingBucket=False, parentFormat={"id": "terms"},
-    )  # fmt: skip
-
-
-def _ranges(field: str, label: str) -> Json:
-    """Intervals of sizes, which grow: most clusters are pairs, and the largest may hold thousands."""
-    between = [{"from": least, "to": end, "label": _interval(least, end)} for least, end in SIZES]
-    return _column(
-        label, "range", field, "string", "ordinal", bucket=True, type="range", ranges=between, maxBars="auto",
-        parentFormat={"id": "range", "params": {"template": "arrow_right", "replaceInfinity": True}},
-    )  # fmt: skip
-
-
-def _interval(least: int, end: int | None) -> str:
-    if end is None:
-        return f"{least:,} and more"
-    return f"{least:,}" if end == least + 1 else f"{least:,} to {end - 1:,}"
-
-
 if __name__ == "__main__":
-    if "--check" not in sys.argv:
-        FILE.write_text(text(), "utf-8")
-    elif not FILE.exists() or FILE.read_text("utf-8") != text():
-        sys.exit(f"{FILE} is out of date; run python scripts/kibana.py")
+    for file, made in {FILE: text(), BODY: body(PREFIX)}.items():
+        if "--check" not in sys.argv:
+            file.write_text(made, "utf-8")
+        elif not file.exists() or file.read_text("utf-8") != made:
+            sys.exit(f"{file} is out of date; run python scripts/kibana.py")

@@ -1,9 +1,14 @@
-"""The Kibana dashboard of a store: the saved objects of `mappings/kibana` for one prefix, and their import."""
+"""The Kibana dashboard of a store: the files of `mappings/kibana` for one prefix, and their import.
+
+Data views and searches are saved objects in every version of Kibana. So is the dashboard up to 9.3; from 9.4 on, it
+goes through the Dashboards API.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -25,7 +30,10 @@ _WRITTEN_FOR = re.compile(r"\bwiki\b")  # the prefix in the file, where this wor
 _FORM = "give --kibana http://HOST:PORT or https://HOST:PORT, including the path of Kibana or its space, as in /s/SPACE"
 _HOST = re.compile(r"[a-z0-9._-]+|\[[0-9a-f:.]+\]")
 _PATH = re.compile(r"(/[A-Za-z0-9._~%-]+)*")
-_TARGET = "/api/saved_objects/_import?overwrite=true"
+_IMPORT = "/api/saved_objects/_import?overwrite=true"
+_DASHBOARDS = "/api/dashboards/"
+_DASHBOARDS_SINCE = (9, 4)
+"""The API is a preview in 9.4 and stable in 9.5. Our dashboard has one form for both."""
 _BUSY = (429, 502, 503, 504)
 
 
@@ -36,17 +44,31 @@ def saved_objects(prefix: str) -> bytes:
     return _WRITTEN_FOR.sub(prefix, mapping_text("kibana/esdedup.ndjson")).encode()
 
 
+def dashboard_body(prefix: str) -> bytes:
+    """Return the dashboard for the store of a prefix as the Dashboards API takes it: a JSON object."""
+    return _WRITTEN_FOR.sub(prefix, mapping_text("kibana/dashboard.json")).encode()
+
+
 def import_dashboards(store: str, kibana: str) -> dict[str, Any]:
     """Import the dashboard of the store at an address into Kibana. It replaces an earlier import.
 
-    Returns `objects`, the number of objects, and `dashboard`, its address. The store itself is not used. Credentials
-    and trusted certificates come from the same environment variables as for the store. Raises `UsageError` for invalid
+    Returns `objects`, the number of objects, and `dashboard`, its address. Kibana is asked for its version: before 9.4,
+    or if it does not tell, the dashboard is imported as a saved object. The store itself is not used. Credentials and
+    trusted certificates come from the same environment variables as for the store. Raises `UsageError` for invalid
     addresses and variables, and `KibanaError` if the import fails.
     """
     prefix = ServerAddress.parse(store).prefix
     address = _checked(kibana)
-    answer = _Import(address, prefix).answer(saved_objects(prefix))
-    return {"objects": answer["successCount"], "dashboard": f"{address}/app/dashboards#/view/esdedup-{prefix}"}
+    name = f"esdedup-{prefix}"
+    objects = saved_objects(prefix)
+    with closing(_Kibana(address, prefix)) as server:
+        if server.version() < _DASHBOARDS_SINCE:
+            count = server.imported(objects)
+        else:
+            *others, _ = objects.splitlines(keepends=True)  # the dashboard is last, as it refers to the others
+            count = server.imported(b"".join(others)) + 1
+            server.put_dashboard(name, dashboard_body(prefix))
+    return {"objects": count, "dashboard": f"{address}/app/dashboards#/view/{name}"}
 
 
 def _checked(address: str) -> str:
@@ -58,8 +80,8 @@ def _checked(address: str) -> str:
     return f"{scheme}://{host}{'' if port is None else f':{port}'}{path}"
 
 
-class _Import:
-    """One import. It is repeated while Kibana is busy or starting; importing twice has the same result as once."""
+class _Kibana:
+    """A Kibana server. Requests are repeated while it is busy or starting; each may arrive twice without harm."""
 
     def __init__(self, address: str, prefix: str) -> None:
         self._address = address
@@ -73,34 +95,56 @@ class _Import:
         config: NodeConfig = url_to_node_config(address, use_default_ports_for_scheme=True)
         self._node = Node(replace(config, headers=headers, request_timeout=TIMEOUT, **trust))
 
-    def answer(self, objects: bytes) -> dict[str, Any]:
-        """Return Kibana's answer when everything is imported."""
+    def version(self) -> tuple[int, int]:
+        """Return the version, or (0, 0) if Kibana does not tell it: from 9.5 on, only to users with `monitor`."""
+        _, _, payload = self._answer("GET", "/api/status")
+        told = payload.get("version")
+        match = re.match(r"(\d+)\.(\d+)", str(told.get("number"))) if isinstance(told, dict) else None
+        return (int(match[1]), int(match[2])) if match else (0, 0)
+
+    def imported(self, objects: bytes) -> int:
+        """Import saved objects and return how many they are."""
         part = ("esdedup.ndjson", objects, "application/x-ndjson")  # Kibana rejects files with other extensions
         body, kind = encode_multipart_formdata({"file": part})
+        status, headers, payload = self._answer("POST", _IMPORT, body, kind)
+        count = payload.get("successCount")
+        if status != 200 or payload.get("success") is not True or not isinstance(count, int):
+            self._fail(_problem(status, headers, payload))
+        return count
+
+    def put_dashboard(self, name: str, body: bytes) -> None:
+        """Create the dashboard with this id, or replace it."""
+        status, headers, payload = self._answer("PUT", _DASHBOARDS + name, body, "application/json")
+        if status == 404:
+            self._fail(
+                f"no Dashboards API at {_DASHBOARDS} (404); let the proxy of Kibana pass it, or import --out by hand"
+            )
+        if status not in (200, 201) or payload.get("id") != name:
+            self._fail(_problem(status, headers, payload))
+
+    def close(self) -> None:
+        self._node.close()
+
+    def _answer(
+        self, method: str, target: str, body: bytes | None = None, kind: str = ""
+    ) -> tuple[int, HttpHeaders, dict[str, Any]]:
+        """Return status, headers and JSON object of an answer."""
+        headers = HttpHeaders({"content-type": kind} if body else {})
         pauses = Pauses()
-        try:
-            while True:
-                try:
-                    meta, raw = self._node.perform_request("POST", _TARGET, body, HttpHeaders({"content-type": kind}))
-                except TransportError as error:
-                    self._raise_if_hopeless(error)
-                    if not pauses.wait(FIRST_PATIENCE):
-                        self._fail(
-                            f"no connection ({_line(_root(error))}); check that Kibana is running at this address"
-                        )
-                    continue
-                if meta.status in _BUSY and pauses.wait(PATIENCE):
-                    continue
-                payload = _parsed(raw)
-                if (
-                    meta.status == 200
-                    and payload.get("success") is True
-                    and isinstance(payload.get("successCount"), int)
-                ):
-                    return payload
+        while True:
+            try:
+                meta, raw = self._node.perform_request(method, target, body, headers)
+            except TransportError as error:
+                self._raise_if_hopeless(error)
+                if not pauses.wait(FIRST_PATIENCE):
+                    self._fail(f"no connection ({_line(_root(error))}); check that Kibana is running at this address")
+                continue
+            payload = _parsed(raw)
+            # /api/status answers 503 if a part of Kibana is down, with the status and the version
+            if meta.status not in _BUSY or "status" in payload:
+                return meta.status, meta.headers, payload
+            if not pauses.wait(PATIENCE):
                 self._fail(_problem(meta.status, meta.headers, payload))
-        finally:
-            self._node.close()
 
     def _raise_if_hopeless(self, error: TransportError) -> None:
         if isinstance(error.__cause__, TooLongError):

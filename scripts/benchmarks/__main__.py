@@ -30,6 +30,7 @@ TOPICS = {
     "exact": "every pair, beside what tokens find (takes long: 5 million sentences, 3 GB of disk)",
     "elasticsearch": "the store on a server, with a node of this machine (takes long)",
     "server_scan": "a scan on a server against the same scan on a file (takes minutes)",
+    "server_scale": "10 million sentences on one node, run once (takes an hour; 20 GB of disk)",
     "spark": "Spark against the local engine and against MLlib (takes minutes; needs Java)",
     "spark_scale": "whole runs on Spark against the local engine (takes long: 10 million sentences; needs Java)",
     "more_like_this": "what Elasticsearch itself finds, with a node of this machine (takes minutes)",

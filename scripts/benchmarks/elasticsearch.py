@@ -100,8 +100,11 @@ def _loading(
     fields = _disk(server, "whole")
     run([*ESDEDUP, "index", str(wiki), "--store", f"{server}/plain", "--quiet", "--no-lookup"])
     plain = _disk(server, "plain")
-    with _dropped(f"{server}/plain"):
-        pass
+    esdedup.drop(store=f"{server}/plain")
+    smaller = {"ES_CODEC": "legacy_best_compression"}
+    run([*ESDEDUP, "index", str(wiki), "--store", f"{server}/small", "--quiet"], environment=smaller)
+    packed = sum(_disk(server, "small").values())
+    esdedup.drop(store=f"{server}/small")
     taken = sum(fields.values())
     return [
         Row(f"raw bulk, {kept:,} sentences, {SENDERS} connections", kept / median(raw), "sentences/s"),
@@ -110,6 +113,7 @@ def _loading(
         at_most("index: peak of the process tree, --memory 1GiB", max(peaks) / 2**30, "GiB", MEMORY / 2**30 + 0.5),
         at_most("disk, a sentence, after a merge", taken, "bytes", 560),
         at_most("disk, a sentence, --no-lookup, after a merge", sum(plain.values()), "bytes", 400),
+        at_most("disk, a sentence, legacy_best_compression, after a merge", packed, "bytes", 480),
         *(Row(f"disk, a sentence, {name}", size, "bytes") for name, size in fields.items() if size >= 5),
         Row("forecast, 135.8 M sentences: disk = bytes a sentence × 135.8 M", taken * WIKIPEDIA / 1e9, "GB"),
         Row(
@@ -122,7 +126,7 @@ def _loading(
 
 def _disk(server: str, prefix: str) -> dict[str, float]:
     """Bytes a sentence by field, the largest first, after a merge."""
-    with _opened(f"{server}/{prefix}") as store:
+    with opened(f"{server}/{prefix}") as store:
         ask, index = store._open.connection.ask, store._open.names["sentences"]
         ask("POST", f"/{index}/_forcemerge", max_num_segments="1")
         answer = ask("POST", f"/{index}/_disk_usage", run_expensive_tasks="true", flush="true")
@@ -177,7 +181,7 @@ def _load_signed(server: str, batches: list[tuple[pa.Table, pa.Table]]) -> float
 
 def _asking(bench: Bench, server: str) -> list[Row]:
     address = f"{server}/whole"
-    with _opened(address) as store:
+    with opened(address) as store:
         kept = store.corpus.counts()["sentences_kept"]
         readers: dict[str, Callable[[], float]] = {
             "scroll": lambda: seconds(lambda: _bare_scroll(store)),
@@ -200,8 +204,8 @@ def _asking(bench: Bench, server: str) -> list[Row]:
         at_most("scan: peak of the process tree, --memory 1GiB", ran.peak / 2**30, "GiB", MEMORY / 2**30 + 0.5),
         Row("forecast, 135.8 M sentences: scan here", WIKIPEDIA / (kept / ran.seconds) / 3600, "hours"),
     ]
-    with _opened(address) as store:
-        return [*rows, *_questions(store), *_naive(bench, store, kept, ran.seconds)]
+    with opened(address) as store:
+        return [*rows, *questions(store), *_naive(bench, store, kept, ran.seconds)]
 
 
 def _bare_scroll(store: Any) -> int:
@@ -235,7 +239,7 @@ def _read_and_group(store: ServerStore) -> int:
         return LocalEngine(scratch, sentences, MEMORY // 5, Resources().processes).collide(HOT_LIMIT).tokens
 
 
-def _questions(store: ServerStore) -> list[Row]:
+def questions(store: ServerStore) -> list[Row]:
     source = random.Random(1)
     members = [member["text"] for cluster in esdedup.clusters(store=store, limit=2000) for member in cluster["members"]]
     texts = source.sample(members, min(QUESTIONS, len(members)))
@@ -306,7 +310,7 @@ def _first_tokens(store: Any, wanted: int) -> list[str]:
 
 
 @contextmanager
-def _opened(address: str) -> Iterator[Any]:
+def opened(address: str) -> Iterator[Any]:
     with esdedup.open_store(address, {}, memory=MEMORY * 3 // 10, threads=2) as store:
         yield store
 
@@ -314,7 +318,7 @@ def _opened(address: str) -> Iterator[Any]:
 @contextmanager
 def _dropped(address: str) -> Iterator[Any]:
     """A new store, which is dropped afterwards."""
-    with _opened(address) as store:
+    with opened(address) as store:
         try:
             yield store
         finally:

@@ -61,7 +61,8 @@ def measure(bench: Bench) -> list[Row]:
         made = _part(own, "run", partial(_run, size, own))
         took.append(made[0].value or 0.0)
         rows += made
-        for name, part in {"recall": _recall, "questions": _questions, "month": _month}.items():
+        rows += _part(own, "recall", partial(recall, size, own / "store.duckdb"))
+        for name, part in {"questions": _questions, "month": _month}.items():
             rows += _part(own, name, partial(part, size, own))
         if size != sizes[-1]:
             shutil.rmtree(own / "found", ignore_errors=True)
@@ -79,7 +80,7 @@ def _part(folder: Path, name: str, work: Callable[[], list[Row]]) -> list[Row]:
     return [Row(**row) for row in json.loads(kept.read_text("utf-8"))]
 
 
-def _piped(size: int, month: int, folder: Path, words: Sequence[str | Path]) -> Ran:
+def piped(size: int, month: int, folder: Path, words: Sequence[str | Path]) -> Ran:
     """Run a command that reads the wiki from its standard input. `RuntimeError` if it fails."""
     made = [sys.executable, "-m", "scripts.wiki.huge", "--sentences", str(size), "--month", str(month)]
     command = [*ESDEDUP, *map(str, words), "--memory", "4GiB", "--quiet"]
@@ -135,7 +136,7 @@ def _rows(what: str, ran: Ran, size: int) -> list[Row]:
 def _run(size: int, folder: Path) -> list[Row]:
     found, store = folder / "found", folder / "store.duckdb"
     words = ["run", "-", "--format", "wikipedia", "--source-name", "wiki", "--out", found, "--store", store, "--fresh"]
-    ran = _piped(size, 0, folder, words)
+    ran = piped(size, 0, folder, words)
     summary = json.loads((found / "summary.json").read_text("utf-8"))
     counts, what = summary["counts"], f"{size:,} sentences"
     command = f"{what}: the whole command"
@@ -150,7 +151,7 @@ def _run(size: int, folder: Path) -> list[Row]:
     ]
 
 
-def _recall(size: int, folder: Path) -> list[Row]:
+def recall(size: int, store: str | Path) -> list[Row]:
     """Which planted pairs at the threshold were found, beside what the formula of the bands promises."""
     wiki = HugeWiki(size)
     clusters = int(wiki.plan.clusters[-1])
@@ -160,10 +161,10 @@ def _recall(size: int, folder: Path) -> list[Row]:
     ]
     jaccard = np.array([_jaccard(*pair) for pair in pairs])
     hashes = np.stack([content_hashes(*text_buffers(text_column(side))) for side in zip(*pairs, strict=True)])
-    with esdedup.open_store(folder / "store.duckdb", read_only=True, threads=2) as store:
+    with esdedup.open_store(store, read_only=True, threads=2) as opened:
         asked = pa.table({"hash": np.unique(hashes)})
-        known = {(row["a"], row["b"]) for batch in store.results.pair_hashes(asked) for row in batch.to_pylist()}
-        stored = np.isin(hashes, store.corpus.signatures_of("any", asked)["hash"].to_numpy()).all(axis=0)
+        known = {(row["a"], row["b"]) for batch in opened.results.pair_hashes(asked) for row in batch.to_pylist()}
+        stored = np.isin(hashes, opened.corpus.signatures_of("any", asked)["hash"].to_numpy()).all(axis=0)
     jaccard, hashes = jaccard[stored], hashes[:, stored]
     found = np.array([tuple(ends) in known for ends in np.sort(hashes, axis=0).T.tolist()])
     near, what = jaccard >= THRESHOLD, f"{size:,} sentences"
@@ -186,7 +187,7 @@ def _jaccard(one: str, two: str) -> float:
 def _month(size: int, folder: Path) -> list[Row]:
     """The export of the next month, of which 3 of 100 pages have changed, beside reading it."""
     store, what = folder / "store.duckdb", f"{size:,} sentences, next month"
-    ran = _piped(size, 1, folder, ["add", "-", "--format", "wikipedia", "--source-name", "wiki", "--store", store])
+    ran = piped(size, 1, folder, ["add", "-", "--format", "wikipedia", "--source-name", "wiki", "--store", store])
     began = time.perf_counter()
     made = [sys.executable, "-m", "scripts.wiki.huge", "--sentences", str(size), "--month", "1"]
     generator = subprocess.Popen(made, stdout=subprocess.PIPE, cwd=ROOT)

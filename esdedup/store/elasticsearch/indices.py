@@ -50,6 +50,8 @@ _STAMP = "[0-9]{8}t[0-9]{12}"
 
 _LOADING = {"index.refresh_interval": "-1"}
 """How an index is filled: without refreshes."""
+_CODECS = ("default", "best_compression", "legacy_best_compression")
+"""How a server can write documents to disk. The second needs zstd, which `esdedup node` lacks; the third is slower."""
 _DEFAULT_REPLICAS = {"index.auto_expand_replicas": "0-1"}  # one if a second node can hold it
 
 
@@ -379,11 +381,14 @@ def _few(names: list[str]) -> Iterator[list[str]]:
 
 
 def _shape() -> dict[str, Any]:
-    """Return the number of shards and replicas, as set in `ES_SHARDS` and `ES_REPLICAS`."""
-    replicas = _asked_replicas()
+    """Return the number of shards and replicas and the codec, as set in `ES_SHARDS`, `ES_REPLICAS` and `ES_CODEC`."""
+    replicas, codec = _asked_replicas(), os.environ.get("ES_CODEC")
     shape = _DEFAULT_REPLICAS if replicas is None else {"index.number_of_replicas": replicas}
     shards = _number("ES_SHARDS", 1)
-    return {**shape, **({} if shards is None else {"index.number_of_shards": shards})}
+    if codec and codec not in _CODECS:
+        raise UsageError(f"ES_CODEC is {codec!r}; allowed: {', '.join(_CODECS)}")
+    asked = {"index.codec": codec or None, "index.number_of_shards": shards}
+    return {**shape, **{name: value for name, value in asked.items() if value is not None}}
 
 
 def _relaxed() -> dict[str, Any]:

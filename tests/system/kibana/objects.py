@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from esdedup.kibana.saved_objects import saved_objects
+from esdedup.kibana.saved_objects import dashboard_body, saved_objects
 
 Json = dict[str, Any]
 
@@ -31,6 +31,8 @@ SEARCHES = of_type(OBJECTS, "search")
 [DASHBOARD] = of_type(OBJECTS, "dashboard").values()
 PANELS: dict[str, Json] = {one["panelIndex"]: one for one in json.loads(DASHBOARD["attributes"]["panelsJSON"])}
 CONTROL_PANELS: dict[str, Json] = json.loads(DASHBOARD["attributes"]["controlGroupInput"]["panelsJSON"])
+BODY: Json = json.loads(dashboard_body("wiki"))
+BODY_PANELS: dict[str, Json] = {panel["id"]: panel for panel in BODY["panels"]}
 CHARTS = [name for name, panel in PANELS.items() if panel["type"] == "lens"]
 
 
@@ -62,3 +64,23 @@ def source_of(search: Json) -> Json:
 
 def view_of(search: Json) -> str:
     return referred(search)[source_of(search)["indexRefName"]]
+
+
+class ApiChart(NamedTuple):
+    view: str
+    query: str
+    look: str
+    buckets: list[Json]
+    metrics: list[Json]
+
+
+def api_chart(name: str) -> ApiChart:
+    """A chart in the form for the Dashboards API; of its buckets, what divides a bar comes first."""
+    config = BODY_PANELS[name]["config"]
+    if config["type"] == "data_table":
+        source, buckets, metrics, look = config["data_source"], config["rows"], config["metrics"], "table"
+    else:
+        [layer] = config["layers"]
+        buckets = [layer[key] for key in ("breakdown_by", "x") if key in layer]
+        source, metrics, look = layer["data_source"], layer["y"], layer["type"]
+    return ApiChart(source["ref_id"], config["query"]["expression"], look, buckets, metrics)

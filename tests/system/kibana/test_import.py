@@ -20,11 +20,13 @@ import pytest
 
 from esdedup.errors import KibanaError, UsageError
 from esdedup.kibana import saved_objects as kibana
-from esdedup.kibana.saved_objects import import_dashboards, saved_objects
+from esdedup.kibana.saved_objects import dashboard_body, import_dashboards, saved_objects
 from tests.support.small_server import Request, server
 
 STORE = "http://127.0.0.1:9200/news"
 SUCCESS = (200, '{"successCount":7,"success":true,"warnings":[],"successResults":[]}')
+OTHERS = (200, '{"successCount":6,"success":true}')
+PUT = (200, '{"id":"esdedup-news","data":{"title":"esdedup news"},"meta":{"version":"WzEsMV0="}}')
 SECRET = 'pass "word" é'
 
 
@@ -63,7 +65,8 @@ def test_the_objects_of_the_store_are_sent() -> None:
     with server(SUCCESS) as (url, requests):
         done = import_dashboards(STORE, url + "/")
     assert done == {"objects": 7, "dashboard": f"{url}/app/dashboards#/view/esdedup-news"}
-    [request] = requests
+    [question, request] = requests
+    assert (question.method, question.path, question.body) == ("GET", "/api/status", b"")
     assert (request.method, request.path) == ("POST", "/api/saved_objects/_import?overwrite=true")
     assert request.headers["kbn-xsrf"]
     field, name, sent = file_of(request)
@@ -75,7 +78,9 @@ def test_the_objects_of_the_store_are_sent() -> None:
 def test_a_space_and_a_base_path_stay_in_the_address() -> None:
     with server(SUCCESS) as (url, requests):
         done = import_dashboards(STORE, f"{url}/kibana/s/press")
-    assert requests[0].path == "/kibana/s/press/api/saved_objects/_import?overwrite=true"
+    assert [request.path for request in requests] == [
+        "/kibana/s/press/api/status", "/kibana/s/press/api/saved_objects/_import?overwrite=true",
+    ]  # fmt: skip
     assert done["dashboard"] == f"{url}/kibana/s/press/app/dashboards#/view/esdedup-news"
 
 
@@ -84,7 +89,7 @@ def test_user_and_password_are_those_of_the_store(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("ES_PASSWORD", SECRET)
     with server(SUCCESS) as (url, requests):
         import_dashboards(STORE, url)
-    scheme, code = requests[0].headers["authorization"].split(" ")
+    [(scheme, code)] = {tuple(request.headers["authorization"].split(" ")) for request in requests}
     assert (scheme, base64.b64decode(code).decode()) == ("Basic", f"elastic:{SECRET}")
 
 
@@ -104,6 +109,103 @@ def test_no_secret_is_logged_or_told(monkeypatch: pytest.MonkeyPatch, caplog: py
     for secret in (SECRET, code):
         assert secret not in caplog.text + told
         assert secret not in requests[0].path
+
+
+# ---- the form that the version of Kibana takes
+
+
+def status(number: str, code: int = 200) -> tuple[int, str]:
+    version = {"number": number, "build_hash": "0123", "build_flavor": "traditional"}
+    return code, json.dumps({"name": "kibana", "version": version, "status": {"overall": {"level": "available"}}})
+
+
+@pytest.mark.parametrize("number", ["8.16.0", "8.19.3", "9.0.0", "9.3.4"])
+def test_older_versions_import_all_objects(number: str) -> None:
+    with server(status(number), SUCCESS) as (url, requests):
+        assert import_dashboards(STORE, url)["objects"] == 7
+    assert [request.method for request in requests] == ["GET", "POST"]
+    assert file_of(requests[1])[2] == saved_objects("news")
+
+
+@pytest.mark.parametrize("number", ["9.4.0", "9.4.5", "9.5.0-SNAPSHOT", "9.5.2", "9.10.0", "10.0.0"])
+@pytest.mark.parametrize("made", [200, 201])
+def test_newer_versions_take_the_dashboard_through_its_own_api(number: str, made: int) -> None:
+    with server(status(number), OTHERS, (made, PUT[1])) as (url, requests):
+        done = import_dashboards(STORE, f"{url}/s/press")
+    assert done == {"objects": 7, "dashboard": f"{url}/s/press/app/dashboards#/view/esdedup-news"}
+    assert [(request.method, request.path) for request in requests] == [
+        ("GET", "/s/press/api/status"),
+        ("POST", "/s/press/api/saved_objects/_import?overwrite=true"),
+        ("PUT", "/s/press/api/dashboards/esdedup-news"),
+    ]
+    objects = file_of(requests[1])[2].splitlines(keepends=True)
+    assert objects == saved_objects("news").splitlines(keepends=True)[:-1]
+    assert {json.loads(line)["type"] for line in objects} == {"index-pattern", "search"}
+    assert requests[2].headers["content-type"] == "application/json"
+    assert requests[2].headers["kbn-xsrf"]
+    assert requests[2].body == dashboard_body("news")
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [
+        (401, '{"statusCode":401}'), (403, '{"statusCode":403}'), (404, '{"statusCode":404}'), (302, ""), (200, ""),
+        (200, '{"status":{"overall":{"level":"available"}}}'), (503, '{"status":{"overall":{"level":"critical"}}}'),
+        (200, '{"version":"9.5.0"}'), (200, '{"version":{"number":null}}'), (200, "<!DOCTYPE html>"), (200, "[]"),
+    ],
+)  # fmt: skip
+def test_a_version_that_is_not_told_is_an_older_one(unknown: tuple[int, str]) -> None:
+    with server(unknown, SUCCESS) as (url, requests):
+        assert import_dashboards(STORE, url)["objects"] == 7
+    assert file_of(requests[1])[2] == saved_objects("news")
+
+
+def test_a_part_of_kibana_may_be_down() -> None:
+    with server(status("9.5.0", 503), OTHERS, PUT) as (url, requests):
+        import_dashboards(STORE, url)
+    assert [request.method for request in requests] == ["GET", "POST", "PUT"]
+
+
+def test_a_busy_kibana_is_asked_again_for_each_step() -> None:
+    busy = (503, "Kibana server is not ready yet")
+    with server(busy, status("9.4.0"), busy, OTHERS, (429, "{}"), PUT) as (url, requests):
+        assert import_dashboards(STORE, url)["objects"] == 7
+    assert [request.method for request in requests] == ["GET", "GET", "POST", "POST", "PUT", "PUT"]
+
+
+@pytest.mark.parametrize("answers", [(status("9.3.0"), SUCCESS), (status("9.5.0"), OTHERS, PUT)])
+def test_a_second_import_asks_for_the_same(answers: tuple[tuple[int, str], ...]) -> None:
+    with server(*answers, *answers) as (url, requests):
+        assert import_dashboards(STORE, url) == import_dashboards(STORE, url)
+    asked = [
+        (request.method, request.path, file_of(request)[2] if request.method == "POST" else request.body)
+        for request in requests
+    ]
+    assert asked[: len(answers)] == asked[len(answers) :]
+    assert all("overwrite=true" in path for method, path, _ in asked if method == "POST")
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "told"),
+    [
+        (400, '{"statusCode":400,"message":"[request body.panels.0]: types that failed validation"}',
+         "Kibana refuses it (400): [request body.panels.0]: types that failed validation; fix that"),
+        (403, '{"statusCode":403,"message":"Unable to create dashboard"}',
+         "permission denied (403): Unable to create dashboard; use credentials that can write saved objects"),
+        (404, '{"statusCode":404,"message":"Not Found"}', "no Dashboards API at /api/dashboards/ (404); let the proxy"),
+        (409, '{"statusCode":409,"message":"version conflict"}', "Kibana refuses it (409): version conflict; fix that"),
+        (503, '{"statusCode":503}', "still busy or starting (503); run the same command again later"),
+        (200, "<!DOCTYPE html>", "the answer (200) is not that of Kibana's import"),
+        (200, '{"id":"another"}', "the answer (200) is not that of Kibana's import"),
+    ],
+)  # fmt: skip
+def test_a_dashboard_that_is_refused_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, code: int, body: str, told: str
+) -> None:
+    monkeypatch.setattr(kibana, "PATIENCE", 0.1)
+    with server(status("9.5.0"), OTHERS, (code, body)) as (url, requests):
+        assert told in refusal(url)
+    assert [request.method for request in requests][:3] == ["GET", "POST", "PUT"]
 
 
 # ---- what comes back
@@ -146,7 +248,7 @@ def test_what_went_wrong_is_one_line(status: int, body: str, told: str) -> None:
     with server((status, body)) as (url, requests):
         line = refusal(url)
     assert told in line
-    assert len(requests) == 1  # asking again would not help
+    assert [request.method for request in requests] == ["GET", "POST"]  # asking again would not help
 
 
 def test_a_long_list_of_refusals_is_cut() -> None:
@@ -158,7 +260,7 @@ def test_a_long_list_of_refusals_is_cut() -> None:
 def test_a_kibana_that_is_starting_is_asked_again() -> None:
     with server((503, "Kibana server is not ready yet"), (503, "no"), SUCCESS) as (url, requests):
         assert import_dashboards(STORE, url)["objects"] == 7
-    assert len(requests) == 3
+    assert len(requests) == 4
 
 
 def test_one_that_never_gets_ready_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,7 +358,9 @@ def test_the_command_says_where_the_dashboard_is(tmp_path: Path) -> None:
     address = f"{url}/app/dashboards#/view/esdedup-news"
     assert (done.returncode, done.stdout, done.stderr) == (0, f"imported 7 objects: {address}\n", "")
     assert json.loads(as_json.stdout) == {"objects": 7, "dashboard": address}
-    assert [request.headers.get("authorization") for request in requests] == [None, "ApiKey key-in-a-file"]
+    assert [request.headers.get("authorization") for request in requests] == [
+        None, None, "ApiKey key-in-a-file", "ApiKey key-in-a-file",
+    ]  # fmt: skip
 
 
 def test_the_command_fails_with_one_line() -> None:

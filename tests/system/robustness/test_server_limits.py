@@ -15,7 +15,7 @@ from elasticsearch import Elasticsearch
 
 import esdedup
 from esdedup.columns.arrays import text_column
-from esdedup.errors import StoreLockedError
+from esdedup.errors import StoreLockedError, UsageError
 from esdedup.lookup.text_blocks import keys_of
 from esdedup.store.elasticsearch.bulk import Bulk
 from esdedup.store.elasticsearch.connection import Connection, Pauses
@@ -176,3 +176,18 @@ def test_copies_are_as_they_were_asked_for_last(
         [told] = client.indices.get_settings(index=f"{elastic_prefix}-sentences").values()
     assert told["settings"]["index"]["number_of_replicas"] == copies
     assert told["settings"]["index"].get("auto_expand_replicas") in (None, "false")
+
+
+def test_documents_are_written_with_the_codec_that_was_asked_for(
+    tmp_path: Path, store: str, elastic_url: str, elastic_prefix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = table(tmp_path / "first.tsv", records(90, 20))
+    monkeypatch.setenv("ES_CODEC", "zip")
+    with pytest.raises(UsageError, match=r"^ES_CODEC is 'zip'; allowed: default, best_compression, legacy_best"):
+        esdedup.index(source, store=store, **HOW)
+    monkeypatch.setenv("ES_CODEC", "legacy_best_compression")
+    job = esdedup.index(source, store=store, **HOW)
+    assert job["counts"]["sentences_kept"] == 20
+    with Elasticsearch(elastic_url) as client:
+        [told] = client.indices.get_settings(index=f"{elastic_prefix}-sentences").values()
+    assert told["settings"]["index"]["codec"] == "legacy_best_compression"
