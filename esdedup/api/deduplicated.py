@@ -50,15 +50,16 @@ class Deduplicated(Generic[T]):
 
     @cached_property
     def dropped(self) -> list[dict[str, Any]]:
-        """The dropped rows: `id`, `cluster`, the id that is `kept`, `reason` and `jaccard`; for texts in a reference
-        also `reference` and `reference_text`, for contained texts the `share` of their shingles, and with keep="none"
-        `other`, the id of the row that it resembles most.
+        """The dropped rows: `id`, `cluster`, the id that is `kept`, `reason` and `jaccard`; the policy `by` which it
+        lost, with what that compared of both, as in `score` and `kept_score`; for texts in a reference also `reference`
+        and `reference_text`, for contained texts the `share` of their shingles, and with keep="none" `other`, the id of
+        the row that it resembles most.
         """
         source, drops = self._source, self._drops
         columns = (drops.row, drops.kept, drops.other, drops.reference, drops.jaccard, drops.share, drops.cluster)
         found = []
-        for reason, row, kept, other, reference, jaccard, share, cluster in zip(
-            drops.reason, *(column.tolist() for column in columns), strict=True
+        for reason, by, row, kept, other, reference, jaccard, share, cluster in zip(
+            drops.reason, drops.by, *(column.tolist() for column in columns), strict=True
         ):
             dropped = {
                 "id": source.ids[row],
@@ -66,6 +67,7 @@ class Deduplicated(Generic[T]):
                 "kept": None if kept < 0 else source.ids[kept],
                 "reason": reason,
                 "jaccard": None if isnan(jaccard) else round(jaccard, 6),
+                **by,
             }
             if other >= 0:
                 dropped["other"] = source.ids[other]
@@ -85,6 +87,11 @@ class Deduplicated(Generic[T]):
         dropped = {reason: self._drops.reason.count(reason) for reason in REASONS}
         kept = total - len(self._drops.row)
         return {"in": total, "kept": kept, "dropped": dropped, "not_compared": self._source.not_compared}
+
+    @property
+    def no_value(self) -> dict[str, int]:
+        """By column: how many rows of clusters have no value that a policy of `keep` can compare. They lose."""
+        return self._drops.no_value
 
     @cached_property
     def clusters(self) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 from esdedup.api.sources import Address, check_options, held, source_names, table_in
 from esdedup.errors import UsageError
-from esdedup.matching.protocol import Keep
+from esdedup.keeping.protocol import split_policies
 
 if TYPE_CHECKING:
     from esdedup.api.deduplicated import Deduplicated
@@ -24,7 +24,7 @@ def dedupe(  # type: ignore[overload-overlap]  # a path is no table
     *sources: str | Path | list[Path] | tuple[Path, ...],
     out: Address | None = None,
     store: Address | None = None,
-    keep: Keep = "first",
+    keep: str | Sequence[str] = "first",
     kinds: Sequence[str] | None = None,
     annotate: bool = False,
     against: Address | Sequence[Address] = (),
@@ -45,7 +45,7 @@ def dedupe(
     *,
     columns: str | Sequence[str] | None = None,
     id_column: str | None = None,
-    keep: Keep = "first",
+    keep: str | Sequence[str] = "first",
     against: Any = (),
     against_only: bool = False,
     against_text_column: str | None = None,
@@ -60,7 +60,7 @@ def dedupe(
     store: Address | None = None,
     columns: str | Sequence[str] | None = None,
     id_column: str | None = None,
-    keep: Keep = "first",
+    keep: str | Sequence[str] = "first",
     kinds: Sequence[str] | None = None,
     annotate: bool = False,
     against: Any = (),
@@ -88,7 +88,8 @@ def dedupe(
         store: Address of the store; its results become stars. Default: store.duckdb in `out`, on Spark `lake`.
         columns: Columns of a table whose texts are compared. Default: `text`, or the only column of strings.
         id_column: Column of ids. Default: `id`, or the row number from 0.
-        keep: Text of a cluster to keep.
+        keep: Policies by which one text of a cluster stays, such as `best:score,newest:date`; the next one decides a
+            draw, the reading order the last. See docs/dedupe.md.
         kinds: Only drop from clusters of these kinds. Default: all.
         annotate: Keep everything, and mark each record with what would happen to it.
         against: Reference collections, which are only read; what stands in one of them is dropped. For files: sources,
@@ -120,6 +121,7 @@ def dedupe(
         ['One text here.', 'Another.']
         >>> esdedup.dedupe("corpus.jsonl.zst", out="clean").records  # doctest: +SKIP
     """
+    split_policies(keep)  # what is wrong with it is said before anything is loaded
     against = () if against is None else against
     sources = tuple(map(held, sources))
     if len(sources) == 1 and (data := table_in(sources[0])) is not None:

@@ -179,6 +179,8 @@ def deduped_text(done: Written, out: Path | None) -> str:
         lines.append(
             f"{plural(done['documents'], 'document')} written, {done['documents_dropped']:,} dropped as a whole"
         )
+    for column, count in done["no_value"].items():
+        lines.append(f"{plural(count, done['unit'])} of clusters without a {column} that can be compared: these lost")
     if "largest" in done:
         from esdedup.output.contents.comparisons import Cluster
 

@@ -56,12 +56,13 @@ def find_clusters(
     linkage: Linkage,
     verified: bool,
     ignored: Hashes = _NO_TEXTS,
-    centre_order: Callable[[Hashes], Numbers] | None = None,
+    centre_order: Callable[[Hashes, Numbers], Numbers] | None = None,
 ) -> Clusters:
     """Cluster the tables `texts` (number, hash, copies, group_id) and `pairs` (a, b, jaccard) of `scratch`.
 
     `single` linkage returns connected components, `star` returns centres with their neighbours. `centre_order` may set
-    the order in which texts become centres: it gets the hashes and returns indices into them. Without `verified`, the
+    the order in which texts become centres: it gets the hashes and their connected components, and returns indices
+    into them. Without `verified`, the
     result has no similarities. Under `--across`, copies of one text within one group (`group_id` >= 0) are not a
     cluster by themselves. A cluster with a text whose hash is in `ignored` is marked as ignored.
     """
@@ -75,10 +76,11 @@ def find_clusters(
     sums = np.zeros(len(numbers), np.int64)
     for edges in _edges(scratch, numbers):
         _take_in(parent, sums, *edges)
+    connected = roots(parent, indices)
     root = linkage.roots(
-        roots(parent, indices),
+        connected,
         lambda order: _edges_in_order(scratch, numbers, order),
-        lambda: _by_similarity(sums) if centre_order is None else centre_order(taking_part["hash"]),
+        lambda: _by_similarity(sums) if centre_order is None else centre_order(taking_part["hash"], connected),
     )
     least = np.full(len(numbers), 2.0)
     weak_a, weak_b = np.full(len(numbers), -1), np.full(len(numbers), -1)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import narwhals.stable.v2 as nw
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from narwhals.exceptions import DuplicateError
 
 from esdedup.columns.arrays import LIST, joined, list_texts, replace_surrogates, taken, without_dictionary
@@ -249,6 +250,19 @@ def texts_of(
         return parts[0]
     whole = [part.combine_chunks() for part in parts]
     return pa.chunked_array([joined(whole)])
+
+
+def column_at(table: Table, path: str) -> pa.Array:
+    """Return the values at the name of a column or a dotted path, of any type. Raises `UsageError` if there is none."""
+    root, *keys = [path] if path in table.names else path.split(".")
+    if root not in table.names:
+        raise UsageError(f"no column {path!r}; columns: {', '.join(map(str, table.names))}")
+    found = without_dictionary(table.column(root)).combine_chunks()
+    for key in keys:
+        if not (pa.types.is_struct(found.type) and found.type.get_field_index(key) >= 0):
+            raise UsageError(f"no column {path!r}: {root} holds {found.type}")
+        found = pc.struct_field(found, key)
+    return found
 
 
 def _usual(table: Table, ids: Hashable) -> Hashable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from esdedup.errors import UsageError
@@ -79,6 +79,11 @@ class TableFormat(Format):
     def ids_across(self) -> bool:
         """True with `--ids across`."""
         return self.ids == "across"
+
+    def of_values(self, column: str, asked: str) -> tuple[Format, str]:
+        """As `Format.of_values`: the values are read as if they were the texts."""
+        del asked
+        return replace(self, text_column=column), "text"
 
     def unnamed(self, label: str) -> Columns:
         """Return the columns of a table without a header: numbers from 1, by default id 1 and text 2."""

@@ -12,7 +12,7 @@ from esdedup.errors import UsageError
 from esdedup.files import compact_json
 from esdedup.formats.fields import LINE, TableFormat, several_texts
 from esdedup.formats.line_format import LineBlocks, LineFormat, Records, body_and_end, decode_lines, decoded
-from esdedup.formats.protocol import NOTE, Walk
+from esdedup.formats.protocol import NOTE, Format, Walk
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,7 +39,8 @@ class JsonObjects(TableFormat):
 
         text_paths, title_path = self.text_paths, self.title_column or "title"
         id_path = None if self.id_column == LINE else self.id_column or "id"
-        unseen = list(text_paths[1:])  # columns that no record has had
+        several = list(filter(None, text_paths[1:]))
+        unseen = several  # columns that no record has had
         seen = 0
         for number, line in objects:
             if not line or line.isspace():
@@ -66,8 +67,12 @@ class JsonObjects(TableFormat):
             once = [text]
             del line, record, text  # a large text is not kept while it is used
             yield identifier, title and replace_surrogates(title), once.pop(), None, None, None, number
-        if 0 < len(unseen) < len(text_paths) - 1:
+        if 0 < len(unseen) < len(several):
             _log.warning("%s: no record has %s (--text-column)", walk.label, " or ".join(map(repr, unseen)))
+
+    def of_values(self, column: str, asked: str) -> tuple[Format, str]:
+        """As `Format.of_values`. Of several paths numbers are read, too: behind the comma there is none."""
+        return super().of_values(f"{column},", asked)
 
     @property
     def text_paths(self) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
+from esdedup.errors import UsageError
 from esdedup.formats.compression.protocol import compression_of
 from esdedup.formats.text_limit import USUAL
 from esdedup.options import Choice, Registry
@@ -106,6 +107,13 @@ class Format(Choice):
 
     def check_rewritable(self, label: str) -> None:
         """Raise `UsageError` if these options cannot rewrite a source."""
+
+    def of_values(self, column: str, asked: str) -> tuple[Format, str]:
+        """Return the format that reads the values of a column, and the column of `DOCUMENTS` that then has them.
+
+        Raises `UsageError`, which says who has `asked`, if sources of this format have no such column.
+        """
+        raise UsageError(f"{asked} compares the column {column!r}, and {self.name} has no columns; use another policy")
 
     @classmethod
     def stem(cls, name: str) -> str | None:

@@ -11,10 +11,10 @@ from esdedup.clustering.clusters import Clusters
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.jobs.against import Reference, distinct_hashes, first_sentences
-from esdedup.jobs.scanning import preference
 from esdedup.matching.containment import MEMORY_SHARE, TEXTS_AT_ONCE, find_contained, find_containing
 from esdedup.output.drops import apart
 from esdedup.resources import Resources
+from esdedup.store.preference import Preference
 from esdedup.store.store import Store
 
 
@@ -59,14 +59,14 @@ class Containment:
         store: Store,
         references: Sequence[Reference],
         share: float,
-        keep: str,
+        preference: Preference,
         resources: Resources,
         known: Hashes,
     ) -> None:
         self._store = store
         self._references = references
         self._share = share
-        self._keep = keep
+        self._preference = preference
         self._resources = resources
         self._known = known  # texts that are dropped already
         self.found = apart({"hash": []}, "contained")
@@ -109,12 +109,12 @@ class Containment:
     def _others(self, clusters: Clusters) -> Hashes:
         """Return the texts of stars that are not their centres."""
         hashes, cluster = (clusters.texts[name].to_numpy() for name in ("hash", "cluster"))
-        if self._keep == "none":
+        if self._preference.policies.none:
             return np.asarray(hashes)
         order = np.argsort(hashes)
         hashes, cluster = hashes[order], cluster[order]
         rank = np.empty(len(hashes), np.int64)
-        rank[preference(self._store, self._keep)(hashes)] = np.arange(len(hashes))
+        rank[self._preference.order(hashes)] = np.arange(len(hashes))
         by_rank = np.argsort(rank)
         _, first = np.unique(cluster[by_rank], return_index=True)
         centres = np.zeros(len(hashes), np.bool_)

@@ -22,6 +22,7 @@ from esdedup.formats.rewrite import check_rewritable, output_names
 from esdedup.jobs.accounting import accounted
 from esdedup.jobs.against import find_in_references, forget_references, opened_references
 from esdedup.jobs.containing import Containment, find_containing_references
+from esdedup.jobs.keep_values import read_values
 from esdedup.jobs.lakes import opened_for
 from esdedup.jobs.preconditions import Address, DropRules
 from esdedup.jobs.progress_bar import Job
@@ -33,6 +34,7 @@ from esdedup.output.drops import REASONS, Verdicts, decided
 from esdedup.output.out_folder import DROPS, STORE, out_folder
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.lake.lake_address import LAKE
+from esdedup.store.preference import Preference
 from esdedup.store.rereading import OLDER
 from esdedup.store.store import Store
 
@@ -59,6 +61,7 @@ def dedupe_files(
         found, against = job.sources, rules.against
         _check_sources(found, annotate=rules.annotate)
         _check_references(against, found, store)
+        values = read_values(rules.policies, found, job.settings.resources.processes)
         names = _output_names(found, folder, sources, against)
         place = stack.enter_context(out_folder(folder, found, fresh=job.fresh))
         if place.folds_case:
@@ -79,6 +82,9 @@ def dedupe_files(
         read_into(opened, job, twice=True)
         seconds["index"] = time.perf_counter() - clock
         _refuse_older_pages(opened)
+        numbers = [checkpoint.number for checkpoint in job.checkpoints]
+        by_source = {words: dict(zip(numbers, keys, strict=True)) for words, keys in values.items()}
+        preference = Preference(opened, rules.policies, by_source)
         once = None
         set_apart: list[pa.Table] = []
         apart: dict[str, Any] = {}
@@ -96,8 +102,10 @@ def dedupe_files(
             once = uuid.uuid4().hex
         if rules.contained is not None:
             known = apart.get("referenced", np.empty(0, np.uint64))
-            apart["contained"] = Containment(opened, references, rules.contained, rules.keep, settings.resources, known)
-        seconds |= scan_if_needed(opened, scanning, settings.resources, quiet=quiet, key=once, **apart)
+            apart["contained"] = Containment(opened, references, rules.contained, preference, settings.resources, known)
+        seconds |= scan_if_needed(
+            opened, scanning, settings.resources, quiet=quiet, key=once, preference=preference, **apart
+        )
         if rules.contained is not None:
             set_apart.append(apart["contained"].found)
         clock = time.perf_counter()
@@ -108,7 +116,7 @@ def dedupe_files(
         source_names = {checkpoint.number: checkpoint.name for checkpoint in read.values()}
         rows_apart = pa.concat_tables(set_apart) if set_apart else None
         with decided(
-            opened, rules.keep, scanning.across, rules.kinds, rows_apart, only_apart=rules.against_only
+            opened, preference, scanning.across, rules.kinds, rows_apart, only_apart=rules.against_only
         ) as verdicts:
             writings = [
                 Writing(source, name, read[mark.name, mark.path])
@@ -120,7 +128,8 @@ def dedupe_files(
             if out is not None:
                 place.claim(DROPS)
                 _write_drops(verdicts, source_names, folder / DROPS)
-            by_source = _by_source(opened, verdicts, source_names)
+            no_value = verdicts.no_value()
+            of_sources = _by_source(opened, verdicts, source_names)
         counts = opened.corpus.counts()
         records = accounted(opened.signing, opened.ledger.sources(), counts)
         shown = {"largest": list(opened.results.cluster_rows(ClusterQuery(limit=_LARGEST)))} if out is None else {}
@@ -129,7 +138,7 @@ def dedupe_files(
         unit = opened.signing.unit
     forget_references(folder)
     seconds["write"] = time.perf_counter() - clock
-    dropped = {reason: sum(source["dropped"][reason] for source in by_source) for reason in REASONS}
+    dropped = {reason: sum(source["dropped"][reason] for source in of_sources) for reason in REASONS}
     return {
         "unit": unit,
         "records": {
@@ -138,7 +147,8 @@ def dedupe_files(
             "dropped": dropped,
             "not_compared": records["not_compared"],
         },
-        "sources": by_source,
+        "sources": of_sources,
+        "no_value": no_value,
         **written,
         "counts": counts,
         "damaged": job.damaged,
@@ -156,7 +166,7 @@ def settings_for(rules: DropRules, options: dict[str, Any]) -> Settings:
         raise UsageError("contained and across exclude each other; omit one")
     settings = stars_around_what_is_kept(settings)
     return replace(
-        settings, scanning=settings.scanning.replaced({"keep": rules.keep, "kinds": rules.kinds is not None})
+        settings, scanning=settings.scanning.replaced({"keep": rules.policies.words, "kinds": rules.kinds is not None})
     )
 
 

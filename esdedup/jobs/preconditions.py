@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from esdedup.analysis.names import KINDS
 from esdedup.errors import StoreError, UsageError
-from esdedup.matching.protocol import KEEPS, Keep
+from esdedup.keeping.protocol import Policies, split_policies
 from esdedup.output.choices import TABLE_FORMATS
 from esdedup.store.registry import kind_of
 
@@ -81,7 +81,7 @@ def moment(name: str, text: str | None) -> str | None:
 class DropRules(NamedTuple):
     """What `dedupe` drops, and what it compares with; see `esdedup.dedupe`."""
 
-    keep: Keep = "first"
+    keep: str | Sequence[str] = "first"
     kinds: Sequence[str] | None = None
     annotate: bool = False
     against: Sequence[Address] = ()
@@ -90,9 +90,14 @@ class DropRules(NamedTuple):
     contained: float | None = None
     containing: float | None = None
 
+    @property
+    def policies(self) -> Policies:
+        """Which copy stays. Raises `UsageError` for what is no policy."""
+        return Policies.parse(self.keep)
+
     def check(self, *, references: bool) -> None:
         """Raise `UsageError` for a value that is not allowed, or that needs references."""
-        check_choice("keep", self.keep, KEEPS)
+        split_policies(self.keep)
         for kind in self.kinds or ():
             check_choice("kinds", kind, KINDS)
         for name, share in (("contained", self.contained), ("containing", self.containing)):

@@ -8,22 +8,22 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from esdedup.analysis.classify import CLASSIFIER
 from esdedup.clustering.clusters import CLUSTER_TEXTS, CLUSTERS, Clusters, find_clusters
-from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.engines import make_engine
 from esdedup.jobs.progress_bar import Bar, begin_stage
 from esdedup.jobs.scratch import scratch_database
+from esdedup.keeping.protocol import Policies
 from esdedup.matching.engine import Found, MatchContext, Sentences
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.compare import far_members
 from esdedup.plurals import plural
 from esdedup.resources import Resources
+from esdedup.store.preference import Preference
 from esdedup.store.store import Store
 
 log = logging.getLogger("esdedup")
@@ -44,12 +44,14 @@ def scan_store(
     referenced: Hashes | None = None,
     contained: Callable[[Database, Clusters], Hashes] | None = None,
     key: str | None = None,
+    preference: Preference | None = None,
     write: Callable[[], None] | None = None,
 ) -> dict[str, float]:
     """Find pairs and clusters and replace the old ones. Return the seconds of each stage.
 
     Texts that are `referenced`, because they stand in a reference collection, get no pairs. They get a cluster of their
     own, and so do texts without a cluster that `contained` finds. `key` names both, and is saved with the results.
+    `preference` decides which text is the centre of a star.
     `write` writes files of the results while they are published; its seconds are `export`.
     """
     seconds: dict[str, float] = {}
@@ -63,7 +65,7 @@ def scan_store(
         clock = time.perf_counter()
         if referenced is not None:
             _set_apart(scratch, referenced)
-        clusters = cluster_pairs(store, scratch, scanning, resources, signer)
+        clusters = cluster_pairs(store, scratch, scanning, resources, signer, preference)
         alone = [] if referenced is None else [referenced]
         alone += [] if contained is None else [contained(scratch, clusters)]
         if alone:
@@ -136,11 +138,20 @@ def find_pairs(
 
 
 def cluster_pairs(
-    store: Store, scratch: Database, scanning: Scanning, resources: Resources, signer: TextSigner
+    store: Store,
+    scratch: Database,
+    scanning: Scanning,
+    resources: Resources,
+    signer: TextSigner,
+    preference: Preference | None = None,
 ) -> Clusters:
-    """Return the clusters of the tables `texts` and `pairs` in `scratch`, and mark those that reach far."""
+    """Return the clusters of the tables `texts` and `pairs` in `scratch`, and mark those that reach far. Without a
+    `preference`, that of the settings decides which text is a centre, as far as it needs no columns.
+    """
     ignored = np.array(scanning.ignore, np.uint64)
-    order = None if scanning.keep in (None, "none") else preference(store, str(scanning.keep))
+    if preference is None and scanning.keep is not None:
+        preference = Preference(store, Policies.parse(scanning.keep))
+    order = None if preference is None or preference.policies.none else preference.order
     clusters = find_clusters(scratch, scanning.linkage, scanning.verifier.compares, ignored, order)
     if not scanning.linkage.chains:
         return clusters
@@ -199,19 +210,3 @@ def warn_of_hot_tokens(found: Found) -> None:
             found.hot_tokens,
             "; ".join(found.hot_places),
         )
-
-
-def preference(store: Store, keep: str) -> Callable[[Hashes], Numbers]:
-    """Return a function that sorts texts by preference: in reading order, or the longest first."""
-
-    def order(hashes: Hashes) -> Numbers:
-        held: list[Numbers] = [np.empty((4, 0), np.int64)]
-        for batch in store.corpus.texts(pa.table({"hash": hashes}), first=True):
-            place = np.searchsorted(hashes, batch["hash"].to_numpy())
-            length = -pc.utf8_length(batch["text"]).to_numpy().astype(np.int64)
-            held.append(np.stack([place, batch["position"].to_numpy(), batch["document"].to_numpy(), length]))
-        rows = np.concatenate(held, axis=1)
-        keys = rows[1:] if keep == "longest" else rows[1:3]
-        return np.asarray(rows[0][np.lexsort(keys)])
-
-    return order

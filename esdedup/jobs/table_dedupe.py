@@ -56,7 +56,6 @@ class Compared:
 
     row: Numbers  # of the table, for each compared row
     text: Numbers  # of each compared row
-    length: Numbers  # characters, of each compared row
     hash: Hashes  # of each text
     a: Numbers  # a < b, texts
     b: Numbers
@@ -165,7 +164,7 @@ def compare_rows(
     there = which[len(rows.hash) :]
     first_old[there[::-1]] = np.arange(len(there))[::-1]  # the last assignment stays
     compared = Compared(
-        rows.number, which[: len(rows.hash)], rows.length, distinct, a[among], b[among], jaccard[among], stands_there,
+        rows.number, which[: len(rows.hash)], distinct, a[among], b[among], jaccard[among], stands_there,
         reference, closest, scanning.linkage, texts.take(pa.array(first)),
     )  # fmt: skip
     return compared, first_old

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -14,14 +14,20 @@ from esdedup.clustering.stars import in_order
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.cuts import roots, unite
 from esdedup.columns.hashing import Hashes
-from esdedup.columns.tables import Table, ids_of, table_of, texts_of
+from esdedup.columns.tables import Table, column_at, ids_of, table_of, texts_of
+from esdedup.errors import UsageError
 from esdedup.jobs.against import read_references
 from esdedup.jobs.preconditions import DropRules
 from esdedup.jobs.table_dedupe import Compared, compare_rows, rows_of, settings_for, signing_of
+from esdedup.keeping.protocol import Policies, TextPolicy
+from esdedup.keeping.ranking import counted_without, nothing_to_compare, rank_copies, reasons
 from esdedup.matching.containment import MEMORY_SHARE, TEXTS_AT_ONCE, find_contained, find_containing
 from esdedup.matching.lsh.collide import Similarities
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
+
+if TYPE_CHECKING:
+    from esdedup.keeping.protocol import Keys
 
 
 class Drops(NamedTuple):
@@ -36,6 +42,39 @@ class Drops(NamedTuple):
     share: Similarities  # of its shingles, in what contains it; not a number for others
     cluster: Hashes
     cluster_of: Numbers
+    by: list[dict[str, Any]]  # by which policy each lost, and against what value; empty if none is kept
+    no_value: dict[str, int]  # rows of clusters whose column has no value that a policy can compare
+
+
+@dataclass(frozen=True)
+class Preferred:
+    """Policies, and the keys of all rows of a table by those that compare columns."""
+
+    policies: Policies
+    by_column: dict[str, Keys]
+
+    @classmethod
+    def of(cls, policies: Policies, table: Table) -> Preferred:
+        """Read the columns. Raises `UsageError` for one that is not there."""
+        if any(policy.reads == "source" for policy in policies.deciding):
+            raise UsageError("keep: source-order needs sources, and a table in memory has none; prefer a column")
+        keys = {policy.words: policy.keys(column_at(table, policy.column)) for policy in policies.columns}
+        for policy in policies.columns:
+            if len(keys[policy.words]) and np.isnan(keys[policy.words]).all():
+                raise UsageError(nothing_to_compare(policy))
+        return cls(policies, keys)
+
+    def keys(self, compared: Compared, alike: Numbers, groups: Numbers) -> list[Keys]:
+        """Return the keys of the compared rows by policy. Only texts that are `alike` others have one by their text."""
+        found = []
+        for policy in self.policies.deciding:
+            if isinstance(policy, TextPolicy):
+                own = np.zeros(len(compared.hash))
+                own[alike] = policy.text_keys(compared.texts.take(pa.array(alike)), groups[alike])
+                found.append(own[compared.text])
+            else:
+                found.append(self.by_column[policy.words][compared.row])
+        return found
 
 
 Held: TypeAlias = "tuple[Numbers, Similarities]"
@@ -82,9 +121,9 @@ def batches_of(texts: pa.LargeStringArray, order: Numbers) -> Iterator[pa.LargeS
 
 
 def decide(
-    compared: Compared, keep: str, threshold: float, containing: Containing | None, holds: Held | None, only: bool
+    compared: Compared, keep: Preferred, threshold: float, containing: Containing | None, holds: Held | None, only: bool
 ) -> Drops:
-    """Decide which rows are dropped: of each cluster, one row stays, as `keep` says (`first`, `longest` or `none`).
+    """Decide which rows are dropped: of each cluster, the row stays that is preferred.
 
     Texts that hold one of a reference go too; with `only`, nothing but what stands in a reference or holds one.
     """
@@ -96,15 +135,17 @@ def decide(
     referenced = there >= 0
     strong = (compared.jaccard >= threshold) & ~referenced[compared.a] & ~referenced[compared.b]
     a, b = compared.a[strong], compared.b[strong]
-    rank = np.arange(rows) if keep != "longest" else np.lexsort((np.arange(rows), -compared.length)).argsort()
+    none = keep.policies.none
+    parent = np.arange(texts, dtype=np.int32)
+    unite(parent, a, b)
+    connected = roots(parent, np.arange(texts))
+    keys = keep.keys(compared, np.union1d(a, b), connected)
+    rank = rank_copies(keys, np.arange(rows))
     best = np.full(texts, rows)
     np.minimum.at(best, compared.text, rank)
-    if keep == "none":
+    if none:
         label = find_roots(texts, a, b, compared.jaccard[strong], compared.linkage)
     else:
-        parent = np.arange(texts, dtype=np.int32)
-        unite(parent, a, b)
-        connected = roots(parent, np.arange(texts))
         label = compared.linkage.roots(connected, lambda order: [in_order(a, b, order)], lambda: np.argsort(best))
     label[referenced] = np.flatnonzero(referenced)
     centre_rank = np.full(texts, rows)
@@ -115,20 +156,20 @@ def decide(
     clustered = size[own] > 1
     kept = row_of_rank[np.minimum(centre_rank[own], max(rows - 1, 0))]  # an index of compared rows
     centre = compared.text[kept]
-    stays = ~clustered if keep == "none" else compared.text == centre
+    stays = ~clustered if none else compared.text == centre
     outer, share = np.full(texts, -1), np.full(texts, np.nan)
     if containing is not None:
         candidates = np.zeros(texts, np.bool_)
         candidates[compared.text[stays & ~referenced[compared.text]]] = True
         outer, share = containing.find(candidates, compared.there)
     apart = referenced | (outer >= 0)
-    first = (kept == np.arange(rows)) & (keep != "none")
+    first = (kept == np.arange(rows)) & (not none)
     dropped = np.flatnonzero((clustered & ~first & (not only)) | apart[compared.text])
     text, of_star = compared.text[dropped], ~apart[compared.text[dropped]]
     first_row = np.full(texts, rows)
     np.minimum.at(first_row, compared.text, np.arange(rows))
     other = np.full(len(dropped), -1)
-    if keep == "none":
+    if none:
         like = _closest(a, b, compared.jaccard[strong], label, first_row)
         copies = np.bincount(compared.text, minlength=texts)[text] > 1
         second_row = np.full(texts, rows)
@@ -142,13 +183,18 @@ def decide(
     similarity = np.where(identical, 1.0, _similarity(compared, text, partner, threshold))
     similarity = np.where(near[text], compared.reference_jaccard[text], similarity)
     similarity[(outer[text] >= 0) | (part[text] > 0)] = np.nan
-    reasons = np.where(identical, "identical", "near")
+    why = np.where(identical, "identical", "near")
     ours = (outer[text] >= 0) & (first_row[outer[text]] < rows)
-    reasons = np.where(outer[text] >= 0, "contained", reasons)
-    reasons = np.where(referenced[text] | ((outer[text] >= 0) & ~ours), "in_reference", reasons)
+    why = np.where(outer[text] >= 0, "contained", why)
+    why = np.where(referenced[text] | ((outer[text] >= 0) & ~ours), "in_reference", why)
     kept_rows = np.full(len(dropped), -1)
-    if keep != "none":
-        kept_rows[of_star] = compared.row[kept[dropped[of_star]]]
+    by: list[dict[str, Any]] = [{} for _ in dropped]
+    if not none:
+        lost = dropped[of_star]
+        kept_rows[of_star] = compared.row[kept[lost]]
+        told = reasons(keep.policies, [each[lost] for each in keys], [each[kept[lost]] for each in keys], len(lost))
+        for place, one in zip(np.flatnonzero(of_star).tolist(), told, strict=True):
+            by[place] = one
     kept_rows[ours] = compared.row[first_row[outer[text[ours]]]]
     reference = np.where(referenced[text], there[text], np.where(ours, -1, outer[text]))
     return Drops(
@@ -156,11 +202,13 @@ def decide(
         kept_rows,
         np.where(of_star & (other >= 0), compared.row[np.minimum(other, rows - 1)], -1),
         reference,
-        reasons.tolist(),
+        why.tolist(),
         similarity,
         np.where(part[text] > 0, part[text], share[text]),
         compared.hash[own[dropped]],
         np.where(clustered & ~referenced[compared.text], own, -1),
+        by,
+        counted_without(keep.policies, [each[clustered] for each in keys]),
     )
 
 
@@ -199,7 +247,7 @@ class ComparedTable:
     holds: Held | None
     only: bool  # whether nothing is dropped but for a reference
     not_compared: dict[str, int]
-    keep: str
+    keep: Preferred
     threshold: float
 
 
@@ -228,6 +276,7 @@ def compare_table(
     signer = TextSigner(signing)
     table = table_of(data)
     texts = texts_of(table, columns, id_column)
+    keep = Preferred.of(rules.policies, table)
     rows = rows_of(texts, signer)
     old_rows = rows_of(pa.chunked_array([old_texts], pa.large_string()), signer) if old_texts else None
     compared, first_old = compare_rows(rows, old_rows, settings, signing, quiet=quiet)
@@ -252,5 +301,5 @@ def compare_table(
     threshold = settings.scanning_of(signing.unit).jaccard
     return ComparedTable(
         table, texts, ids_of(table, id_column), ids_there, texts_there, compared, inside, holds, rules.against_only,
-        rows.not_compared, rules.keep, threshold,
+        rows.not_compared, keep, threshold,
     )  # fmt: skip

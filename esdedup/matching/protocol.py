@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, get_args
 
 from esdedup.clustering.linkages import LINKAGES, Linkage
 from esdedup.errors import SettingsError
+from esdedup.keeping.protocol import split_policies
 from esdedup.matching.verify.protocol import VERIFIERS, PairRule, Verifier
 from esdedup.options import Choice, Options, Registry, option, sort_out
 
@@ -19,9 +20,7 @@ if TYPE_CHECKING:
     from esdedup.matching.signers.text_signer import TextSigner
 
 Across = Literal["any", "documents", "sources"]
-Keep = Literal["first", "longest", "none"]
 ACROSS: tuple[str, ...] = get_args(Across)
-KEEPS: tuple[str, ...] = get_args(Keep)
 
 
 class Evidence(Protocol):
@@ -116,7 +115,7 @@ class Scanning(Options):
         None, "Maximum word edit distance of a pair.", unit="N", low=0, high=10_000, usual="no limit"
     )
     across: str = option("any", "Only find pairs between different documents or sources.", choices=ACROSS)
-    keep: str | None = option(None, "Text at the centre of a cluster.", choices=KEEPS)
+    keep: str | None = option(None, "Which text is the centre of a cluster.", unit="POLICY")
     kinds: bool = option(True, "Classify clusters by kind.")
     linkage: Linkage = field(default_factory=lambda: LINKAGES.make(LINKAGES.names[0], {}))
     verifier: Verifier = field(default_factory=lambda: VERIFIERS.make(VERIFIERS.names[0], {}))
@@ -124,7 +123,9 @@ class Scanning(Options):
     ignore: tuple[int, ...] = ()  # content hashes: clusters with one of these texts are ignored
 
     def check_together(self) -> None:
-        """Check that the verifier can verify the matcher's candidates, within the limit on words."""
+        """Check that the verifier can verify the matcher's candidates, within the limit on words; and the policies."""
+        if self.keep is not None:
+            split_policies(self.keep)
         if self.verifier.name not in self.matcher.verifiers:
             able = [matcher.name for matcher in MATCHERS if self.verifier.name in matcher.verifiers]
             if len(self.matcher.verifiers) == 1:

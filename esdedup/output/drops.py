@@ -10,16 +10,25 @@ from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.database import Database, private_database
 from esdedup.formats.decisions import Verdict
+from esdedup.keeping.protocol import Policies
+from esdedup.keeping.ranking import reasons, sortable
 from esdedup.output.contents import dedupe_answers
 from esdedup.store.store import Store
 
+if TYPE_CHECKING:
+    from esdedup.keeping.protocol import Keys
+    from esdedup.store.preference import Preference
+
 REASONS = dedupe_answers.REASONS
+_OF_STARS = REASONS[:2]
+"""Reasons of what is dropped for the text that is preferred."""
 
 APART: pa.Schema = pa.schema(
     [
@@ -52,11 +61,10 @@ def apart(columns: Mapping[str, Any], reason: str) -> pa.Table:
 _SAVED: pa.Schema = pa.schema(
     [("place", pa.int64()), ("position", pa.int32()), ("cluster", pa.uint64()), ("keep", pa.bool_())]
 )
-_ORDERS = {"first": "(0, document, position)", "longest": "(-length, document, position)"}
 _GROUPS = {"any": "NULL", "documents": "document", "sources": "source"}
 _TABLES = """
 CREATE TABLE members (hash UBIGINT, cluster UBIGINT, kind VARCHAR, source INTEGER, file INTEGER, document INTEGER,
-    place BIGINT, position INTEGER, id VARCHAR, length INTEGER);
+    place BIGINT, position INTEGER, id VARCHAR, keys DOUBLE[]);
 CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE);
 """
 
@@ -64,28 +72,40 @@ CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE);
 class Verdicts:
     """The verdicts on all sentences of all clusters, read from a store whose clusters are stars."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, policies: Policies) -> None:
         self._db = db
+        self._policies = policies
 
     def counts_by(self, columns: str) -> dict[tuple[Any, ...], int]:
         """Return the number of dropped sentences by the values of columns: source, file, reason."""
         rows = self._db.rows(f"SELECT {columns}, count(*) FROM verdicts WHERE dropped GROUP BY ALL ORDER BY ALL")
         return {tuple(values): count for *values, count in rows}
 
+    def no_value(self) -> dict[str, int]:
+        """Return how many sentences of clusters have no value that a policy can compare, by its column."""
+        found: dict[str, int] = {}
+        for number, policy in enumerate(self._policies.deciding, 1):
+            count = self._db.count(f"SELECT count(*) FROM members WHERE isinf(keys[{number}])")
+            found |= {policy.column: count} if policy.column and count else {}
+        return found
+
     def drops(self, names: Mapping[int, str]) -> Iterator[dict[str, Any]]:
         """Yield the rows of drops.jsonl, in reading order. `names` are those of the sources."""
         batches = self._db.batches(
-            "SELECT id, source, cluster, kept, reason, jaccard, other, reference, reference_text, share FROM verdicts "
-            "WHERE dropped ORDER BY document, position"
+            "SELECT id, source, cluster, kept, reason, jaccard, other, reference, reference_text, share, keys, "
+            "kept_keys FROM verdicts WHERE dropped ORDER BY document, position"
         )
         for batch in batches:
-            for row in batch.to_pylist():
+            lost, kept = (_by_policy(batch[name]) for name in ("keys", "kept_keys"))
+            by = reasons(self._policies, lost, kept, batch.num_rows)
+            for row, why in zip(batch.drop_columns(["keys", "kept_keys"]).to_pylist(), by, strict=True):
                 least = row["jaccard"]
                 beside = {name: row.pop(name) for name in ("other", "reference", "reference_text", "share")}
                 yield row | {
                     "source": names[row["source"]],
                     "cluster": f"{row['cluster']:016x}",
                     "jaccard": None if least is None else round(least, 6),
+                    **(why if row["reason"] in _OF_STARS and row["kept"] is not None else {}),
                     **{name: value for name, value in beside.items() if value is not None},
                 }
 
@@ -109,6 +129,14 @@ def saved_verdicts(path: Path) -> Iterator[tuple[int, list[Verdict]]]:
             yield place, [Verdict(position, f"{cluster:016x}", keep) for _, position, cluster, keep in held]
 
 
+def _by_policy(lists: pa.ListArray) -> list[Keys]:
+    """Return the keys of rows, of each policy one after the other. A missing list has none."""
+    rows = lists.fill_null([]).to_pylist()
+    width = max(map(len, rows), default=0)
+    table = np.array([row or [np.nan] * width for row in rows]).reshape(len(rows), width)
+    return list(np.where(np.isinf(table), np.nan, table).T)
+
+
 _BOTH_WAYS = "(SELECT a, b, jaccard FROM pairs UNION ALL SELECT b, a, jaccard FROM pairs)"
 
 _KEPT = f"""
@@ -118,7 +146,7 @@ SELECT m.*,
     r.hash IS NOT NULL OR NOT ({{stays}}) AS dropped,
     CASE WHEN r.hash IS NOT NULL THEN r.reason WHEN m.hash = centre.hash THEN 'identical' ELSE 'near' END AS reason,
     CASE WHEN r.hash IS NOT NULL THEN r.jaccard WHEN m.hash = centre.hash THEN 1.0 ELSE p.jaccard END AS jaccard,
-    NULL AS other, r.reference, r.reference_text, r.share
+    NULL AS other, centre.keys AS kept_keys, r.reference, r.reference_text, r.share
 FROM members m JOIN centres c USING (cluster) LEFT JOIN apart r ON r.hash = m.hash
 LEFT JOIN {_BOTH_WAYS} p ON p.a = m.hash AND p.b = centre.hash
 """
@@ -138,7 +166,7 @@ SELECT m.*, r.kept, true AS dropped,
     CASE WHEN r.hash IS NOT NULL THEN r.jaccard WHEN len(f.two) > 1 THEN 1.0 ELSE c.other.jaccard END AS jaccard,
     CASE WHEN r.hash IS NOT NULL THEN NULL WHEN len(f.two) = 1 THEN c.other.id
         WHEN f.two[1].id = m.id THEN f.two[2].id ELSE f.two[1].id END AS other,
-    r.reference, r.reference_text, r.share
+    NULL AS kept_keys, r.reference, r.reference_text, r.share
 FROM members m JOIN firsts f USING (hash) LEFT JOIN closest c USING (hash) LEFT JOIN apart r ON r.hash = m.hash
 """
 
@@ -146,15 +174,14 @@ FROM members m JOIN firsts f USING (hash) LEFT JOIN closest c USING (hash) LEFT 
 @contextmanager
 def decided(
     store: Store,
-    keep: str,
+    preference: Preference,
     across: str,
     kinds: Sequence[str] | None = None,
     set_apart: pa.Table | None = None,
     *,
     only_apart: bool = False,
 ) -> Iterator[Verdicts]:
-    """Decide about all clusters that are not ignored. `keep` is `first` (as read), `longest`, or `none` of each
-    cluster.
+    """Decide about all clusters that are not ignored: of each, the sentence stays that is preferred, or none.
 
     With `kinds`, clusters of other kinds are kept as a whole. With `across`, sentences of the same document (or source)
     as the kept one stay. Sentences whose text is `set_apart` (`APART`) are dropped; with `only_apart`, no others.
@@ -162,8 +189,12 @@ def decided(
     with private_database() as db:
         db.execute(_TABLES)
         db.create("apart", APART.empty_table() if set_apart is None else set_apart)
+        preference.prepare()
         for batch in store.results.memberships():
-            db.insert("members", pa.Table.from_batches([batch]))
+            keys = np.array([sortable(each) for each in preference.keys(batch)]).reshape(-1, batch.num_rows).T
+            ends = np.arange(batch.num_rows + 1) * keys.shape[1]
+            lists = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), pa.array(keys.ravel()))
+            db.insert("members", pa.Table.from_batches([batch]).drop_columns("length").append_column("keys", lists))
         for batch in store.results.pair_hashes():
             db.insert("pairs", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
         db.execute("DELETE FROM members WHERE cluster IS NULL")  # outside all stars: these stay
@@ -175,17 +206,16 @@ def decided(
                 "AND hash NOT IN (SELECT hash FROM apart)",
                 [list(kinds)],
             )
-        order = _ORDERS.get(keep, _ORDERS["first"])
         db.execute(
             "CREATE TABLE centres AS SELECT cluster, "
-            f"arg_min({{'hash': hash, 'id': id, 'group_id': {_GROUPS[across]}}}, "
-            f"{order}) AS centre, count(DISTINCT hash) AS texts FROM members GROUP BY cluster"
+            f"arg_min({{'hash': hash, 'id': id, 'keys': keys, 'group_id': {_GROUPS[across]}}}, "
+            "(keys, document, position)) AS centre, count(DISTINCT hash) AS texts FROM members GROUP BY cluster"
         )
-        if keep == "none":
+        if preference.policies.none:
             db.execute(_NONE_KEPT)
         else:
             stays = "id = centre.id"
             if across != "any":
                 stays += f" OR {_GROUPS[across]} = centre.group_id"
             db.execute(_KEPT.format(stays=stays))
-        yield Verdicts(db)
+        yield Verdicts(db, preference.policies)

@@ -85,6 +85,17 @@ class Question:
         return grams_of(text_column([self.form]), half=self.half)[0]
 
 
+COPIES: pa.Schema = pa.schema(
+    [
+        ("hash", pa.uint64()),
+        ("document", pa.int32()),
+        ("position", pa.int32()),
+        ("file", pa.int32()),  # number of its checkpoint in the ledger
+        ("place", pa.int64()),  # number of its record in the file
+    ]
+)
+"""Sentences, and where they stand."""
+
 PLACES: pa.Schema = pa.schema([("hash", pa.uint64()), ("sentences", pa.int64()), ("documents", pa.int64())])
 """Texts, and in how many sentences and documents they stand."""
 
@@ -174,6 +185,10 @@ class Corpus(Intake):
 
         With `first`, also return the document and position of the text's first sentence in reading order.
         """
+
+    @abstractmethod
+    def copies(self, hashes: pa.Table) -> Iterator[pa.RecordBatch]:
+        """Yield every sentence with one of the texts in column `hash`, as `COPIES`, in any order."""
 
     def elsewhere(self, across: str) -> Elsewhere | None:
         """Return how other machines read what `signatures` and `texts` return; None if only this process can."""

@@ -56,6 +56,18 @@ def _detect(text: str) -> str:
     return _spelled(code) if accepted and code != _UNKNOWN and not code.startswith("xx") else ""
 
 
+def other_languages(texts: Iterable[str]) -> list[float]:
+    """Return how much of each text is in another language than most of it, in percent, as far as that is known."""
+    found = []
+    for text in texts:
+        try:
+            _, _, languages = pycld2.detect(_UNFIT.sub(" ", text), bestEffort=True)
+        except pycld2.error:  # characters that it does not take
+            languages = ()
+        found.append(float(sum(percent for _, code, percent, _ in languages[1:] if code != _UNKNOWN)))
+    return found
+
+
 def _is_telling(text: str) -> bool:
     if text.isascii() or 4 * len(text) < _TELLING:
         return len(text) >= _TELLING

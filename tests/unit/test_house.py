@@ -17,7 +17,8 @@ from esdedup.analysis.names import KINDS
 from esdedup.clustering.linkages import LINKAGES
 from esdedup.engines import ENGINES
 from esdedup.formats.protocol import FORMATS
-from esdedup.matching.protocol import ACROSS, KEEPS, MATCHERS
+from esdedup.keeping.protocol import POLICIES
+from esdedup.matching.protocol import ACROSS, MATCHERS
 from esdedup.matching.signers.protocol import SIGNERS
 from esdedup.matching.verify.protocol import VERIFIERS
 from esdedup.output.choices import OVERLAPS, TABLE_FORMATS
@@ -28,8 +29,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "esdedup"
 ROOMS = [
     "_version", "errors", "plurals", "files", "terminal", "options", "resources", "columns", "text", "lookup",
-    "formats", "clustering", "matching", "engines", "papers", "store", "analysis", "evaluation", "output", "jobs",
-    "api", "kibana", "node", "demo", "web", "cli", "__init__", "__main__",
+    "keeping", "formats", "clustering", "matching", "engines", "papers", "store", "analysis", "evaluation", "output",
+    "jobs", "api", "kibana", "node", "demo", "web", "cli", "__init__", "__main__",
 ]  # fmt: skip
 """Each room may import itself and those before it."""
 
@@ -131,7 +132,7 @@ def test_nothing_branches_on_the_name_of_a_choice() -> None:
 
 
 def test_no_choice_is_declared_twice() -> None:
-    choices = {frozenset(names) for names in (KINDS, ORDERS, KEEPS, ACROSS, TABLE_FORMATS, OVERLAPS)}
+    choices = {frozenset(names) for names in (KINDS, ORDERS, POLICIES.names, ACROSS, TABLE_FORMATS, OVERLAPS)}
     places: dict[frozenset[str], list[str]] = {}
     for path in MODULES:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):

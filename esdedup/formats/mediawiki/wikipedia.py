@@ -35,6 +35,9 @@ def _numbers(text: str) -> tuple[int, ...]:
         raise UsageError(f"--namespaces {text}: allowed: numbers separated by commas, as in 0,14") from None
 
 
+_VALUES = ("timestamp", "revision", "contributor", "title", "id")
+
+
 @dataclass(frozen=True)
 class Wikipedia(Format):
     """A page is a document. Redirects and pages that are not wikitext are skipped. Output is JSON Lines."""
@@ -73,6 +76,12 @@ class Wikipedia(Format):
         from esdedup.formats.mediawiki.cleaned import cleaned_pages
 
         return cleaned_pages(self.read(member, walk), self.wikitext, walk, decisions, annotate)
+
+    def of_values(self, column: str, asked: str) -> tuple[Format, str]:
+        """As `Format.of_values`: a page has an id, a title, and the revision, timestamp and contributor of its text."""
+        if column not in _VALUES:
+            raise UsageError(f"{asked} compares the column {column!r}; a page of a wiki has {', '.join(_VALUES)}")
+        return self, column
 
     def check_rewritable(self, label: str) -> None:
         """Raise `UsageError` for `--revisions all`."""

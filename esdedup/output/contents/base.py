@@ -51,6 +51,8 @@ class Result:
     """
 
     _shown: ClassVar[tuple[str, ...]] = ()
+    _open: ClassVar[bool] = False
+    """Whether the JSON may have other fields: those of columns, whose names are the user's."""
     _names: ClassVar[dict[str, str]] = {}
     """The names of the fields in Python by those in the JSON: `in_` is `in`."""
 

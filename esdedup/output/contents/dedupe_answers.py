@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from esdedup.output.contents.base import Result, answer
 from esdedup.output.contents.comparisons import StoredCluster
@@ -65,6 +65,8 @@ class Written(Result):
     """How many texts came in, and how many were kept and dropped."""
     sources: list[DedupedSource]
     """The same for each source."""
+    no_value: dict[str, Count]
+    """By column: how many texts of clusters have no value that a policy of `--keep` can compare. They lose."""
     documents: Count
     """Number of documents that were written."""
     documents_dropped: Count
@@ -87,6 +89,8 @@ class Written(Result):
 class Drop(Result):
     """A text that `dedupe` has dropped: a record, or with `--unit sentence` a sentence of one."""
 
+    _open: ClassVar[bool] = True
+
     id: str
     """Id of the text that is dropped."""
     source: str
@@ -99,6 +103,9 @@ class Drop(Result):
     """Why it is dropped."""
     jaccard: Share | None
     """Jaccard similarity to the text that is kept, or to that of the reference; null if it was not computed."""
+    by: str = MISSING
+    """The policy of `--keep` by which it lost; not if its reason is another one. What it compared stands beside, under
+    the name of the column, and that of the kept text as `kept_NAME`: `score` and `kept_score`; `length`, `damage`."""
     other: str = MISSING
     """Id of the text that it equals or resembles most; only with `--keep none`."""
     reference: str = MISSING

@@ -97,7 +97,8 @@ def _classed(classes: list[type], definitions: dict[str, Schema]) -> Schema:
         own = [_description(each) for each in classes if not issubclass(each, Options)]
         definitions[name] = {
             "description": own[0] if len(classes) == 1 else "Settings by the names of their options.",
-            "type": "object", "properties": properties, "required": required, "additionalProperties": False,
+            "type": "object", "properties": properties, "required": required,
+            "additionalProperties": any(getattr(each, "_open", False) for each in classes),
         }  # fmt: skip
     return {"$ref": f"#/$defs/{name}"}
 

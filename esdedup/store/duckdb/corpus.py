@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.matching.engine import SIGNATURES
-from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, Filters, Question, SentenceQuery, Signatures
+from esdedup.store.corpus import ALL, COPIES, DUMPS, PAGES, Corpus, Filters, Question, SentenceQuery, Signatures
 from esdedup.store.duckdb.changes import commit_reading, remove_documents
 from esdedup.store.duckdb.sentence_lookup import SentenceLookup
 from esdedup.store.ledger import SourceCheckpoint, is_much
@@ -193,6 +193,14 @@ class FileCorpus(Corpus):
             )
         else:
             yield from self._db.stream(f"SELECT hash, any_value(text) AS text {chosen}")
+
+    def copies(self, hashes: pa.Table) -> Iterator[pa.RecordBatch]:
+        self._db.create("wanted", hashes, temporary=True)
+        rows = self._db.stream(
+            "SELECT s.hash, s.document, s.position, d.source AS file, d.place FROM sentences s "
+            "SEMI JOIN wanted USING (hash) JOIN documents d ON d.number = s.document"
+        )
+        return (batch.cast(COPIES) for batch in rows)
 
     # -- updating results -----------------------------------------------------------------------------------
 

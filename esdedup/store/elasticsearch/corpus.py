@@ -19,7 +19,7 @@ from esdedup.formats.reading_options import Part
 from esdedup.lookup.search import Found
 from esdedup.matching.engine import SIGNATURES, Elsewhere
 from esdedup.matching.groups import token_lists
-from esdedup.store.corpus import ALL, DUMPS, PAGES, Corpus, Filters, Question, SentenceQuery, Signatures
+from esdedup.store.corpus import ALL, COPIES, DUMPS, PAGES, Corpus, Filters, Question, SentenceQuery, Signatures
 from esdedup.store.elasticsearch.changes import Changes
 from esdedup.store.elasticsearch.generations import OpenGeneration
 from esdedup.store.elasticsearch.holds import Hold
@@ -49,6 +49,9 @@ log = logging.getLogger("esdedup")
 
 _SHOWN: pa.Schema = pa.schema([("group_id", pa.int64()), ("id", pa.string()), ("title", pa.string())])
 _CHANGED: pa.Schema = pa.schema([("hash", pa.uint64()), ("existed", pa.bool_())])
+_NUMBERED: pa.Schema = pa.schema(
+    [("hash", pa.uint64()), ("number", pa.int64()), ("file", pa.int32()), ("place", pa.int64())]
+)
 _FIRST_TEXT: pa.Schema = TEXT.append(pa.field("number", pa.int64()))
 _HASH = Fields(columns=("hash",))
 _MOST_SOURCES = 65_535
@@ -195,6 +198,14 @@ class ServerCorpus(Corpus):
             rows = rows.append_column("document", pa.array(number >> POSITION_BITS))
             rows = rows.append_column("position", pa.array(number & POSITION_MASK)).drop_columns("number")
             yield from rows.to_batches()
+
+    def copies(self, hashes: pa.Table) -> Iterator[pa.RecordBatch]:
+        values, fields = signed(hashes["hash"].to_numpy()), Fields(source=("hash", "number", "source_number", "place"))
+        for hits in self._open.reader.look_up(self._open.names["sentences"], "hash", values, fields):
+            rows = table_of_hits(hits, _NUMBERED, {"file": "source_number"})
+            number = rows["number"].to_numpy()
+            columns = (rows["hash"], number >> POSITION_BITS, number & POSITION_MASK, rows["file"], rows["place"])
+            yield from pa.table(dict(zip(COPIES.names, columns, strict=True))).cast(COPIES).to_batches()
 
     def elsewhere(self, across: str) -> Elsewhere:
         index, address = self._open.names["sentences"], self._open.connection.address

@@ -1,0 +1,1 @@
+"""Which copy stays? Policies, each of which prefers one of two copies."""

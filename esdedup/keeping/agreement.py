@@ -1,0 +1,105 @@
+"""What copies agree on: which pairs of neighbouring words only one of them has, and which it lacks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from esdedup.text.words import word_hashes
+
+if TYPE_CHECKING:
+    from esdedup.columns.arrays import Numbers
+    from esdedup.columns.hashing import Hashes
+    from esdedup.keeping.protocol import Keys
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_PASSAGE = 8
+"""So many pairs of words in a row, which only one copy has, are a passage that was added, or that the others lost.
+Fewer are words that differ.
+"""
+
+
+class Agreement(NamedTuple):
+    """Of each text, as shares of the pairs of words of its group."""
+
+    lost: Keys  # what most others have, and it lacks
+    differing: Keys  # what only it has, here and there
+    added: Keys  # what only it has, in passages
+    again: Keys  # number of words that follow themselves
+
+
+def agreement_of(texts: pa.LargeStringArray, groups: Numbers) -> Agreement:
+    """Compare each text with the others of its group (n,), given by numbers from 0."""
+    words, offsets = word_hashes(pc.utf8_lower(texts))
+    count = len(texts)
+    holder = np.repeat(np.arange(count), np.diff(offsets))
+    inside = np.flatnonzero(holder[:-1] == holder[1:])
+    again = np.bincount(holder[inside[words[inside] == words[inside + 1]]], minlength=count)
+    pairs, text = words[inside] * _ODD ^ words[inside + 1], holder[inside]
+    size = np.bincount(groups)
+    length = np.maximum(np.bincount(text, minlength=count), 1)
+    usual, longest = medians(length.astype(np.float64), groups), _longest(length, groups)
+    number, held, members = _numbered(pairs, text, groups)
+    alone = held[number] == 1
+    differing, added = _in_runs(alone, text, count)
+    own, owner = members
+    common = 2 * held[own] > size[groups[owner]] - 1
+    has = np.bincount(owner[common], minlength=count)
+    first_of = np.unique(own, return_index=True)[1]
+    all_common = np.bincount(groups[owner[first_of]], weights=2 * held > size[groups[owner[first_of]]] - 1,
+                             minlength=len(size))  # fmt: skip
+    lost = (all_common[groups] - has) / usual[groups]
+    two = size[groups] == 2
+    of_both = np.bincount(groups, weights=added, minlength=len(size))
+    lost[two] = ((of_both[groups] - added) / longest[groups])[two]
+    alone_in_group = size[groups] == 1
+    differing, added = differing / length, added / longest[groups]
+    for each in (lost, differing, added):
+        each[alone_in_group] = 0
+    return Agreement(lost, differing, added, again.astype(np.float64))
+
+
+def _numbered(pairs: Hashes, text: Numbers, groups: Numbers) -> tuple[Numbers, Numbers, tuple[Numbers, Numbers]]:
+    """Number the pairs of words within their groups. Return the number of each, in how many texts of its group it is,
+    and once for each text that has it: its number and the text.
+    """
+    keys = pairs ^ (groups[text].astype(np.uint64) * _ODD)
+    _, number = np.unique(keys, return_inverse=True)
+    texts = len(groups)
+    once = np.unique(number * texts + text)
+    own, owner = np.divmod(once, texts)
+    return number, np.bincount(own), (own, owner)
+
+
+def _in_runs(alone: Numbers, text: Numbers, texts: int) -> tuple[Keys, Keys]:
+    """Return how many pairs of each text are `alone` in short runs, and in long ones."""
+    if not len(alone):
+        return np.zeros(texts), np.zeros(texts)
+    begins = np.flatnonzero(np.concatenate(([True], (alone[1:] != alone[:-1]) | (text[1:] != text[:-1]))))
+    lengths = np.diff(np.append(begins, len(alone)))
+    of, is_alone = text[begins], alone[begins]
+    short = is_alone & (lengths < _PASSAGE)
+    long = is_alone & (lengths >= _PASSAGE)
+    return (
+        np.bincount(of[short], weights=lengths[short], minlength=texts).astype(np.float64),
+        np.bincount(of[long], weights=lengths[long], minlength=texts).astype(np.float64),
+    )
+
+
+def medians(values: Keys, groups: Numbers) -> Keys:
+    """Return the median of each group, given by numbers from 0."""
+    order = np.lexsort((values, groups))
+    size = np.bincount(groups)
+    start = np.cumsum(size) - size
+    low, high = (values[order[start + (size - 1 + more) // 2]] for more in (0, 1))
+    found: Keys = (low + high) / 2
+    return found
+
+
+def _longest(values: Numbers, groups: Numbers) -> Numbers:
+    found = np.zeros(groups.max(initial=-1) + 1, np.int64)
+    np.maximum.at(found, groups, values)
+    return found

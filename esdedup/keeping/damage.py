@@ -1,0 +1,143 @@
+"""Damage of a text that can be named and counted, in any language, without a look at its copies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from ftfy.badness import badness
+
+from esdedup.columns.arrays import text_buffers
+from esdedup.columns.kernels import compiled
+
+if TYPE_CHECKING:
+    from esdedup.columns.arrays import Numbers
+    from esdedup.columns.hashing import Bytes, Offsets
+    from esdedup.keeping.protocol import Keys
+
+_MORE = (
+    "read more|continue reading|weiterlesen|mehr lesen|lire la suite|leer más|sigue leyendo|continua a leggere|"
+    "leggi tutto|читать далее|подробнее|続きを読む|阅读全文|閱讀全文|阅读更多"
+)
+_AROUND = (
+    "©|cookie|all rights reserved|copyright|subscribe|newsletter|share this|share on|facebook|twitter|tweet|log ?in|"
+    "sign up|alle rechte|tous droits|derechos reservados|все права|版权所有|シェア|ツイート|分享|订阅|登录|"
+    "поделиться|compartir|partager|teilen|anmelden|abonn|iscriviti|condividi|wrote:|schrieb|écrit|https?://|www\\."
+)
+_PAGE = "page|p\\.|seite|página|pagina|стр\\.?|страница|頁|页|ページ|第"
+
+COUNTED = {
+    "replacement": r"\x{FFFD}",
+    "control": r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x{9f}\x{E000}-\x{F8FF}]",
+    "invisible": r"[\x{ad}\x{200b}-\x{200f}\x{2060}\x{feff}\x{202a}-\x{202e}]",
+    "glyph numbers": r"\(cid:\d+\)|\?{2,}",
+    "question marks": r"\p{L}\?+\p{L}",
+    "hyphens of line ends": r"\p{L}[-\x{ac}\x{2010}]\s+\p{Ll}",
+    "lines in the middle": r"[^\s.!?…。！？」』:;»\"“”)\]*]\n[\p{Ll}\p{Lo}]",
+    "letters spaced out": r"(?:^|\s)(?:\p{L} ){3,}",
+    "tags and entities": r"</?[A-Za-z][^<>\n]{0,200}>|<!--|&(?:[a-zA-Z]{2,8}|#x?[0-9a-fA-F]{1,6});",
+    "markup": r"\[\[|\]\]|\{\{|\}\}|'''?|\[https?:|\]\(http|\*\*|__|(?m:^#{1,6} )|(?m:^=+ ?[^=\n]+=+$)|\\[a-zA-Z]+\{",
+    "page breaks": r"\f|<<<+|>>>+|(?m:^[-=*_#~ ]{4,}$)|(?mi:^[^\pL\pN\n]*(?:" + _PAGE + r")?[^\pL\pN\n]*\d{1,4}"
+                   r"(?:\s*(?:/|of|von|de|sur|из)\s*\d{1,4})?[^\pL\pN\n]*$)",
+    "quoted": r"(?m:^\s*>+)|=[0-9A-F]{2}|=\n",
+    "frames of mail": r"(?m:^_{4,}$)|(?m:^-- ?$)|<[^<>@\s]+@[^<>\s]+>",
+    "words run together": r"\p{Ll}\p{Lu}|[.!?;,]\p{L}",
+    "small letters after a full stop": r"[.!?]\s+\p{Ll}",
+    "figures in words": r"\p{L}\d|\d\p{L}",
+    "specks": r"[~^|\\•·¦§¬`´*_]",
+    "very long words": r"[\p{Latin}\p{Cyrillic}\p{Greek}]{26,}",
+    "capitals": r"\b\p{Lu}{3,}\b",
+    "boilerplate": f"(?i){_AROUND}",
+}  # fmt: skip
+"""What is counted, as expressions of RE2."""
+
+AT_ENDS = {
+    "begins with dots": r"^\W*(?:…|\.\.\.|\[[…. ]+\])",
+    "begins with a small letter": r"^[^\pL\pN]*\p{Ll}",
+    "ends with dots": r"(?:…|\.\.\.|\[[…. ]+\])[^\pL\pN]*(?:\(?[\p{L} ]{0,25}\)?)[^\pL\pN]*$",
+    "ends with more": f"(?i)(?:{_MORE})[^\\pL\\pN]*$",
+    "ends in a sentence": r"[^\p{Pf}\p{Pe}\"'»”’)\]…。！？」』.!?:;]\s*$",
+}  # fmt: skip
+"""What a text begins or ends with."""
+
+LESS = {"figures": r"\d+", "punctuation": "[.,;:!?。、，；：！？]"}
+"""What a text loses when it is flattened: fewer are worse."""
+
+_MISREAD = r"[^\x00-\x7f][^\x00-\x7f\pL\s\p{Han}]|[^\x00-\x7f]{2}"
+"""Texts that may hold UTF-8 that was read as something else."""
+
+_PERIODS = 16  # bytes of the longest part of a word that is looked for again behind it
+
+
+class Signs(NamedTuple):
+    """What is found in texts: by name, one value for each."""
+
+    counts: dict[str, Keys]  # of a longer text, more
+    ends: dict[str, Keys]  # 0 or 1
+    less: dict[str, Keys]
+    scripts: Keys  # letters that are Latin, Greek, Cyrillic or of East Asia, shape (4, n)
+
+
+def signs_of(texts: pa.LargeStringArray) -> Signs:
+    """Count what is damaged in each text."""
+    counts = {name: _count(texts, pattern) for name, pattern in COUNTED.items()}
+    suspect = np.flatnonzero(pc.match_substring_regex(texts, _MISREAD).to_numpy(zero_copy_only=False))
+    counts["wrong encoding"] = np.zeros(len(texts))
+    counts["wrong encoding"][suspect] = [badness(text) for text in texts.take(pa.array(suspect)).to_pylist()]
+    stutters, scripts = np.zeros(len(texts), np.int64), np.zeros((4, len(texts)), np.int64)
+    _look_at_bytes(*text_buffers(texts), stutters, scripts)
+    counts["doubled inside words"] = stutters.astype(np.float64)
+    ends = {
+        name: pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False).astype(np.float64)
+        for name, pattern in AT_ENDS.items()
+    }
+    less = {name: _count(texts, pattern) for name, pattern in LESS.items()}
+    return Signs(counts, ends, less, scripts.astype(np.float64))
+
+
+def _count(texts: pa.LargeStringArray, pattern: str) -> Keys:
+    found: Keys = pc.count_substring_regex(texts, pattern).to_numpy(zero_copy_only=False).astype(np.float64)
+    return found
+
+
+@compiled
+def _look_at_bytes(data: Bytes, offsets: Offsets, stutters: Numbers, scripts: Numbers) -> None:
+    """Count parts of words that follow themselves ("wintwint") or whose letters are all doubled ("mmoonn"), and letters
+    by script.
+    """
+    for text in range(len(stutters)):
+        start, end = offsets[text], offsets[text + 1]
+        for period in range(3, _PERIODS + 1):
+            run = 0
+            for at in range(start, end - period):
+                byte = data[at]
+                letter = byte >= 128 or 97 <= byte <= 122 or 65 <= byte <= 90
+                if letter and byte == data[at + period]:
+                    run += 1
+                    if run == period:
+                        stutters[text] += 1
+                else:
+                    run = 0
+        doubled = 0
+        at = start
+        while at < end:
+            byte = data[at]
+            if byte >= 128 or 97 <= byte <= 122 or 65 <= byte <= 90:
+                if 195 <= byte <= 201 or byte < 128:
+                    scripts[0, text] += 1
+                elif 206 <= byte <= 207:
+                    scripts[1, text] += 1
+                elif 208 <= byte <= 211:
+                    scripts[2, text] += 1
+                elif 227 <= byte <= 233:
+                    scripts[3, text] += 1
+            if byte >= 97 and byte <= 122 and at + 1 < end and data[at + 1] == byte:
+                doubled += 1
+                at += 2
+                if doubled == 3:
+                    stutters[text] += 1
+                continue
+            doubled = 0
+            at += 1
