@@ -131,7 +131,7 @@ def saved_verdicts(path: Path) -> Iterator[tuple[int, list[Verdict]]]:
 
 def _by_policy(lists: pa.ListArray) -> list[Keys]:
     """Return the keys of rows, of each policy one after the other. A missing list has none."""
-    rows = lists.fill_null([]).to_pylist()
+    rows = [row or [] for row in lists.to_pylist()]
     width = max(map(len, rows), default=0)
     table = np.array([row or [np.nan] * width for row in rows]).reshape(len(rows), width)
     return list(np.where(np.isinf(table), np.nan, table).T)
