@@ -8,14 +8,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.text.words import word_hashes
+from esdedup.columns.arrays import text_buffers
+from esdedup.columns.kernels import compiled
 
 if TYPE_CHECKING:
     from esdedup.columns.arrays import Numbers
-    from esdedup.columns.hashing import Hashes
+    from esdedup.columns.hashing import Bytes, Hashes, Offsets
     from esdedup.keeping.protocol import Keys
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
+_PRIME = np.uint64(1099511628211)  # FNV-1a
 _PASSAGE = 8
 """So many pairs of words in a row, which only one copy has, are a passage that was added, or that the others lost.
 Fewer are words that differ.
@@ -33,12 +35,11 @@ class Agreement(NamedTuple):
 
 def agreement_of(texts: pa.LargeStringArray, groups: Numbers) -> Agreement:
     """Compare each text with the others of its group (n,), given by numbers from 0."""
-    words, offsets = word_hashes(pc.utf8_lower(texts))
+    data, offsets = text_buffers(pc.utf8_lower(texts))
     count = len(texts)
-    holder = np.repeat(np.arange(count), np.diff(offsets))
-    inside = np.flatnonzero(holder[:-1] == holder[1:])
-    again = np.bincount(holder[inside[words[inside] == words[inside + 1]]], minlength=count)
-    pairs, text = words[inside] * _ODD ^ words[inside + 1], holder[inside]
+    pairs, ends, again = np.empty(len(data), np.uint64), np.zeros(count + 1, np.int64), np.zeros(count, np.int64)
+    held_pairs = _word_pairs(data, offsets, pairs, ends, again)
+    pairs, text = pairs[:held_pairs].copy(), np.repeat(np.arange(count), np.diff(ends))
     size = np.bincount(groups)
     length = np.maximum(np.bincount(text, minlength=count), 1)
     usual, longest = medians(length.astype(np.float64), groups), _longest(length, groups)
@@ -62,6 +63,49 @@ def agreement_of(texts: pa.LargeStringArray, groups: Numbers) -> Agreement:
     return Agreement(lost, differing, added, again.astype(np.float64))
 
 
+@compiled
+def _word_pairs(data: Bytes, offsets: Offsets, pairs: Hashes, ends: Numbers, again: Numbers) -> int:
+    """Write a hash of each two words in a row, and count words that follow themselves. Return the number of pairs.
+
+    A word is a run of letters and digits; in scripts of East Asia, each sign is one.
+    """
+    held = 0
+    for text in range(len(again)):
+        last = np.uint64(0)
+        word = np.uint64(0)
+        at, end = offsets[text], offsets[text + 1]
+        while at <= end:
+            byte = data[at] if at < end else np.uint8(32)
+            size = 1 if byte < 192 else 2 if byte < 224 else 3 if byte < 240 else 4
+            second = data[at + 1] if size > 1 else np.uint8(0)
+            sign = 227 <= byte <= 233 and not (byte == 227 and second == 128)  # U+3040 to U+9FFF
+            part = 48 <= byte <= 57 or 97 <= byte <= 122 or byte == 95 or size > 1
+            if (byte == 226 and second <= 129) or (byte == 194 and second <= 191) or (byte == 227 and second == 128):
+                part = False  # punctuation
+            if part and not sign:
+                for place in range(at, at + size):
+                    word = (word ^ np.uint64(data[place])) * _PRIME + np.uint64(1)
+                at += size
+                continue
+            for turn in range(2):
+                if turn == 1:
+                    if not sign:
+                        break
+                    for place in range(at, at + size):
+                        word = (word ^ np.uint64(data[place])) * _PRIME + np.uint64(1)
+                if word != 0:
+                    if last != 0:
+                        pairs[held] = last * _ODD ^ word
+                        held += 1
+                        if last == word:
+                            again[text] += 1
+                    last = word
+                    word = np.uint64(0)
+            at += size
+        ends[text + 1] = held
+    return held
+
+
 def _numbered(pairs: Hashes, text: Numbers, groups: Numbers) -> tuple[Numbers, Numbers, tuple[Numbers, Numbers]]:
     """Number the pairs of words within their groups. Return the number of each, in how many texts of its group it is,
     and once for each text that has it: its number and the text.
@@ -69,8 +113,8 @@ def _numbered(pairs: Hashes, text: Numbers, groups: Numbers) -> tuple[Numbers, N
     keys = pairs ^ (groups[text].astype(np.uint64) * _ODD)
     _, number = np.unique(keys, return_inverse=True)
     texts = len(groups)
-    once = np.unique(number * texts + text)
-    own, owner = np.divmod(once, texts)
+    each = np.sort(number * texts + text)  # sorted faster than numpy finds what is unique
+    own, owner = np.divmod(each[np.flatnonzero(np.diff(each, prepend=-1))], texts)
     return number, np.bincount(own), (own, owner)
 
 

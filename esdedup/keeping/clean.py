@@ -41,11 +41,12 @@ class Clean(TextPolicy):
         return "damage"
 
     def text_keys(self, texts: pa.LargeStringArray, groups: Numbers) -> Keys:
-        if not len(texts):
-            return np.zeros(0)
+        _, number, size = np.unique(groups, return_inverse=True, return_counts=True)
+        among = np.flatnonzero(size[number] > 1)  # the others have nothing to lose against
         found = np.zeros(len(texts))
-        for name, values in terms_of(texts, groups).items():
-            found += weights().get(name, 0.0) * values
+        if len(among):
+            for name, values in terms_of(texts.take(pa.array(among)), groups[among]).items():
+                found[among] += weights().get(name, 0.0) * values
         return np.round(found, _DIGITS)
 
     def shown(self, key: float) -> Any:

@@ -53,20 +53,27 @@ COUNTED = {
 }  # fmt: skip
 """What is counted, as expressions of RE2."""
 
-AT_ENDS = {
+AT_BEGIN = {
     "begins with dots": r"^\W*(?:…|\.\.\.|\[[…. ]+\])",
     "begins with a small letter": r"^[^\pL\pN]*\p{Ll}",
+}
+AT_END = {
     "ends with dots": r"(?:…|\.\.\.|\[[…. ]+\])[^\pL\pN]*(?:\(?[\p{L} ]{0,25}\)?)[^\pL\pN]*$",
     "ends with more": f"(?i)(?:{_MORE})[^\\pL\\pN]*$",
     "ends in a sentence": r"[^\p{Pf}\p{Pe}\"'»”’)\]…。！？」』.!?:;]\s*$",
 }  # fmt: skip
-"""What a text begins or ends with."""
+"""What a text begins or ends with, in so many characters:"""
+_LOOKED_AT = 60
 
 LESS = {"figures": r"\d+", "punctuation": "[.,;:!?。、，；：！？]"}
 """What a text loses when it is flattened: fewer are worse."""
 
-_MISREAD = r"[^\x00-\x7f][^\x00-\x7f\pL\s\p{Han}]|[^\x00-\x7f]{2}"
-"""Texts that may hold UTF-8 that was read as something else."""
+_WESTERN = (
+    r"\x{80}-\x{ff}\x{152}\x{153}\x{160}\x{161}\x{178}\x{17d}\x{17e}\x{192}\x{2c6}\x{2dc}\x{2013}-\x{203a}"
+    r"\x{20ac}\x{2122}\x{2500}-\x{259f}"
+)
+_MISREAD = rf"[{_WESTERN}]{{2}}|\p{{Cyrillic}}[\x{{80}}-\x{{bf}}\x{{2013}}-\x{{203a}}\x{{20ac}}\x{{2122}}]|[√┬├╬╨]"
+"""Texts that may hold UTF-8 that was read as something else: two signs of western encodings in a row."""
 
 _PERIODS = 16  # bytes of the longest part of a word that is looked for again behind it
 
@@ -89,16 +96,21 @@ def signs_of(texts: pa.LargeStringArray) -> Signs:
     stutters, scripts = np.zeros(len(texts), np.int64), np.zeros((4, len(texts)), np.int64)
     _look_at_bytes(*text_buffers(texts), stutters, scripts)
     counts["doubled inside words"] = stutters.astype(np.float64)
-    ends = {
-        name: pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False).astype(np.float64)
-        for name, pattern in AT_ENDS.items()
-    }
+    begin = pc.utf8_slice_codeunits(texts, 0, _LOOKED_AT)
+    end = pc.utf8_slice_codeunits(texts, -_LOOKED_AT)
+    ends = {name: _has(begin, pattern) for name, pattern in AT_BEGIN.items()}
+    ends |= {name: _has(end, pattern) for name, pattern in AT_END.items()}
     less = {name: _count(texts, pattern) for name, pattern in LESS.items()}
     return Signs(counts, ends, less, scripts.astype(np.float64))
 
 
 def _count(texts: pa.LargeStringArray, pattern: str) -> Keys:
     found: Keys = pc.count_substring_regex(texts, pattern).to_numpy(zero_copy_only=False).astype(np.float64)
+    return found
+
+
+def _has(texts: pa.LargeStringArray, pattern: str) -> Keys:
+    found: Keys = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False).astype(np.float64)
     return found
 
 
