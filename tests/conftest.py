@@ -16,6 +16,7 @@ from xdist.scheduler import LoadScopeScheduling
 
 from tests.support.elastic import elastic_prefix, elastic_url, short_lived, three_nodes  # noqa: F401 (fixtures)
 from tests.support.full import FULL
+from tests.support.opensearch_node import opensearch_prefix, opensearch_url  # noqa: F401 (fixtures)
 from tests.support.orphans import Guard, guarded
 from tests.support.spark import has_spark, spark_cluster  # noqa: F401 (fixtures)
 from tests.support.stores import address, run, stores  # noqa: F401 (fixtures)
@@ -42,6 +43,8 @@ class Groups(LoadScopeScheduling):  # type: ignore[misc]  # which has no types
     """A worker does whole files. One worker, and so one node of Elasticsearch, does all that is about servers."""
 
     def _split_scope(self, nodeid: str) -> str:
+        if "opensearch" in nodeid:
+            return "opensearch"
         return "servers" if _is_about_servers(nodeid) else nodeid.partition("::")[0]
 
 
@@ -92,7 +95,7 @@ def _has_no_cases(item: pytest.Item) -> bool:
 def _is_server(parameter: object) -> bool:
     """Whether a parameter of a test is a server, by name or as a kind of store. A table would compare oddly."""
     kind = getattr(parameter, "kind", parameter)
-    return isinstance(kind, str) and kind == "server"
+    return isinstance(kind, str) and kind in ("server", "opensearch")
 
 
 def _is_of_a_server(item: pytest.Item) -> bool:

@@ -21,7 +21,7 @@ def examined(address: StoreAddress, settings: Settings, *, repair: bool, quiet: 
         after = address.examine()
     left = {check.name for check in after if check.problem}
     # what the second examination did not come to is not known to be mended
-    whole = all(check.made for check in after)
+    whole = all(check.made for check in after[-1:])
     checks = [check._replace(repaired=whole) for check in before if check.problem and check.name not in left]
     return checks + [check for check in after if check.problem or check.name not in {one.name for one in checks}]
 

@@ -124,11 +124,11 @@ def need_extra() -> None:
             raise NodeError(f"a local Elasticsearch needs {name}: pip install 'esdedup[node]'") from error
 
 
-def locked_jars() -> list[Jar]:
+def locked_jars(lock: str = "node.txt") -> list[Jar]:
     """Return all jars of the server, from `locks/node.txt` of the installed package or of the checkout."""
     package = Path(__file__).parents[1]
-    inside = package / "locks" / "node.txt"
-    text = (inside if inside.exists() else package.parent / "locks" / "node.txt").read_text("ascii")
+    inside = package / "locks" / lock
+    text = (inside if inside.exists() else package.parent / "locks" / lock).read_text("ascii")
     lines = (line.split() for line in text.splitlines() if not line.startswith("#"))
     return [Jar(sha256, *coordinates.split(":")) for sha256, coordinates in lines]
 
@@ -171,7 +171,7 @@ def _make(folder: Path) -> None:
         module = home / "modules" / _MODULE
         for made in (home / "lib", home / "plugins", module):
             made.mkdir(parents=True)
-        for jar in _download(part / "repository", folder):
+        for jar in download(locked_jars(), part / "repository", folder):
             jar.rename((module if jar.name.startswith(_OF_MODULE) else home / "lib") / jar.name)
         _describe(module)
         home.rename(folder)
@@ -199,8 +199,8 @@ def _compare(files: Iterable[tuple[Jar, Path]], advice: str) -> None:
             raise NodeError(f"{jar.file} has the SHA-256 {sha256}, but {jar.sha256} is expected; {advice}")
 
 
-def _download(repository: Path, folder: Path) -> list[Path]:
-    """Download every jar of the lock to a separate Maven repository, and check it."""
+def download(jars: list[Jar], repository: Path, folder: Path) -> list[Path]:
+    """Download the jars to a separate Maven repository, and check them. `folder` is where they will be."""
     need_extra()
     from jgo.maven import Artifact, MavenContext, PythonResolver
     from requests import RequestException
@@ -222,7 +222,6 @@ def _download(repository: Path, folder: Path) -> list[Path]:
             ) from cause
 
     context = MavenContext(resolver=Resolver(), repo_cache=repository)
-    jars = locked_jars()
     with ThreadPoolExecutor(_CONNECTIONS) as pool:
         paths = list(
             pool.map(

@@ -9,7 +9,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from elasticsearch import Elasticsearch
 
 from esdedup.node import control
 from esdedup.node.jars import HOST, free_ports
+from esdedup.store.elasticsearch.opensearch import EitherNode
 from tests.support.orphans import Guard
 
 # half the processor time of a start: these nodes do not live long enough for Java's better compiler to pay
@@ -41,27 +42,33 @@ def elastic_url(tmp_path_factory: pytest.TempPathFactory, short_lived: None, gua
             client.cluster.health()  # a server that was named and does not answer is a failure
         yield given
         return
-    # nodes flush every change of their state: in memory that takes no time
-    memory = Path("/dev/shm")
-    where = memory if memory.is_dir() else tmp_path_factory.mktemp("node")
-    with (
-        guard.folder(Path(tempfile.mkdtemp(prefix="esdedup-node-", dir=where))) as folder,
-        control.running_node(folder, heap=2**30) as address,
-    ):
+    with guard.folder(node_folder(tmp_path_factory)) as folder, control.running_node(folder, heap=2**30) as address:
         yield address
+
+
+def node_folder(factory: pytest.TempPathFactory) -> Path:
+    """A folder for the data of a node. Nodes flush every change of their state: in memory that takes no time."""
+    memory = Path("/dev/shm")
+    return Path(tempfile.mkdtemp(prefix="esdedup-node-", dir=memory if memory.is_dir() else factory.mktemp("node")))
 
 
 @pytest.fixture
 def elastic_prefix(elastic_url: str) -> Iterator[str]:
+    with new_prefix(elastic_url) as prefix:
+        yield prefix
+
+
+@contextmanager
+def new_prefix(url: str) -> Iterator[str]:
     """A prefix for a store's indices that no other test uses; what begins with it is deleted afterwards."""
     prefix = f"t-{uuid.uuid4().hex[:8]}"
     yield prefix
-    clear(elastic_url, prefix)
+    clear(url, prefix)
 
 
 def clear(url: str, prefix: str) -> None:
     """Delete the indices of a store, each by its own name, as servers may refuse patterns."""
-    with Elasticsearch(url) as client:
+    with Elasticsearch(url, node_class=EitherNode) as client:
         for index in client.indices.get(index=f"{prefix}-*", expand_wildcards="all"):
             client.indices.delete(index=index)
 

@@ -17,6 +17,9 @@ from esdedup.store.results import Results
 
 KINDS = ("embedded", "server")
 
+on_opensearch_too = pytest.mark.parametrize("stores", [*KINDS, "opensearch"], indirect=True)
+"""Tests of all that a store on a server is asked for; the others ask OpenSearch nothing else."""
+
 RunJob = Callable[..., dict[str, Any]]
 """`esdedup.run` with a store of the kind that is tested."""
 
@@ -25,7 +28,7 @@ class Stores:
     """Stores of one kind, by the folder that they belong to."""
 
     def __init__(self, kind: str, server: str) -> None:
-        self.on_server = kind == "server"
+        self.on_server = kind != "embedded"
         self._server = server
         self._known: dict[Path, str] = {}
 
@@ -53,7 +56,8 @@ def stores(request: pytest.FixtureRequest) -> Stores:
     """Stores of one kind."""
     if request.param == "embedded":
         return Stores("embedded", "")
-    url, prefix = (request.getfixturevalue(name) for name in ("elastic_url", "elastic_prefix"))
+    server = "elastic" if request.param == "server" else "opensearch"
+    url, prefix = (request.getfixturevalue(f"{server}_{name}") for name in ("url", "prefix"))
     return Stores("server", f"{url}/{prefix}")
 
 

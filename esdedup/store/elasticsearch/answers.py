@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
-from elastic_transport import NodeConfig, SerializationError, Serializer, Urllib3HttpNode
+from elastic_transport import NodeConfig, SerializationError, Serializer
 from urllib3 import BaseHTTPResponse, HTTPResponse
 
 from esdedup.errors import StoreError
+from esdedup.store.elasticsearch.opensearch import EitherNode
 
 ANSWER_BYTES = 2**27
 """The longest answer that is read, in bytes: longer than the longest document that a server accepts."""
@@ -33,7 +34,7 @@ class LostAnswerError(Exception):
     """A part of an answer is missing."""
 
 
-class Node(Urllib3HttpNode):
+class Node(EitherNode):
     """A node that limits the length of answers and ignores warnings: deprecations do not concern users."""
 
     def __init__(self, config: NodeConfig) -> None:

@@ -238,7 +238,9 @@ class Connection:
                 error,
             )
         if not (ours or self._known or status in PASSING):
-            raise NotAStoreError(f"{self.address}: the server is not Elasticsearch; check --store") from error
+            raise NotAStoreError(
+                f"{self.address}: the server is neither Elasticsearch nor OpenSearch; check --store"
+            ) from error
         if "media_type_header" in str(body):
             self._fail(
                 f"the server is older than the Python client ({version('elasticsearch')}); "

@@ -136,8 +136,8 @@ class Examination:
         asked = {"index": [{"names": [pattern], "privileges": list(_PRIVILEGES)}]}
         try:
             answer = self._connection.ask("POST", "/_security/user/_has_privileges", asked, raising=(400, 405))
-        except ApiError:  # the server has no security
-            return Check("privileges")
+        except ApiError:
+            return Check("privileges", advice="the server has no security, or not Elasticsearch's", made=False)
         held = answer.get("index", {}).get(pattern, {})
         missing = [name for name in _PRIVILEGES if not held.get(name)]
         if not set(missing).intersection(_READING):

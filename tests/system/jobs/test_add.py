@@ -13,12 +13,13 @@ from esdedup.errors import SourceError, StoreError, StoreSourcesError
 from esdedup.store.registry import address_of
 from tests.support.killed import KilledError
 from tests.support.records import records, table
-from tests.support.stores import RunJob, Stores
+from tests.support.stores import RunJob, Stores, on_opensearch_too
 from tests.support.written import lines, results
 
 RECORDS: dict[str, Any] = {"unit": "record", "min_chars": 0}
 
 
+@on_opensearch_too
 @pytest.mark.both_stores
 def test_add_says_what_the_new_ones_match(tmp_path: Path, address: str, run: RunJob) -> None:
     rows = records(51, 300)

@@ -26,7 +26,7 @@ from tests.support.dumps import dump
 from tests.support.full import FULL, few
 from tests.support.killed import KilledError
 from tests.support.records import SIGNED, records, table
-from tests.support.stores import RunJob, Stores
+from tests.support.stores import RunJob, Stores, on_opensearch_too
 from tests.support.written import lines, results
 
 
@@ -89,6 +89,7 @@ def test_batches_do_not_show_in_a_history(
     assert results(tmp_path / "whole") == results(tmp_path / "parts")
 
 
+@on_opensearch_too
 @pytest.mark.both_stores
 def test_indexing_again_skips_replaces_and_adds(tmp_path: Path, address: str, run: RunJob) -> None:
     rows = records(4, 200)

@@ -266,12 +266,13 @@ def test_a_store_on_a_server_gets_what_it_lacks_at_the_first_question(tmp_path: 
     esdedup.drop(store=store)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "opensearch"])
 def test_what_is_gone_takes_nobody_s_place(tmp_path: Path, request: pytest.FixtureRequest, kind: str) -> None:
     rows = [(f"d{number:02}", f"The same beginning, and then the number {number:02}.") for number in range(40)]
     store = str(tmp_path / "s.duckdb")
-    if kind == "server":
-        store = f"{request.getfixturevalue('elastic_url')}/gone-{uuid.uuid4().hex[:8]}"
+    if kind != "embedded":
+        url = request.getfixturevalue("elastic_url" if kind == "server" else "opensearch_url")
+        store = f"{url}/gone-{uuid.uuid4().hex[:8]}"
     esdedup.index(table(tmp_path / "rows.tsv", rows), store=store, **SIGNED)
     assert [row.id for row in esdedup.suggest("the same", store=store, limit=2)] == ["d00", "d01"]
     esdedup.remove("d00", "d01", store=store)

@@ -24,7 +24,7 @@ from tests.support.elastic_proxy import (
 from tests.system.robustness.helpers import one_line
 
 HTML = "<html><head><title>Log in</title></head><body>This network wants to know you.</body></html>"
-NOT_ELASTICSEARCH = "the server is not Elasticsearch; check --store"
+NOT_ELASTICSEARCH = "the server is neither Elasticsearch nor OpenSearch; check --store"
 
 
 @pytest.fixture(autouse=True)
