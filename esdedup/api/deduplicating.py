@@ -32,6 +32,7 @@ def dedupe(  # type: ignore[overload-overlap]  # a path is no table
     against_text_column: str | None = None,
     contained: float | None = None,
     containing: float | None = None,
+    certificate: Address | None = None,
     dry_run: bool = False,
     fresh: bool = False,
     keep_going: bool = False,
@@ -68,6 +69,7 @@ def dedupe(
     against_text_column: str | None = None,
     contained: float | None = None,
     containing: float | None = None,
+    certificate: Address | None = None,
     dry_run: bool = False,
     fresh: bool = False,
     keep_going: bool = False,
@@ -99,7 +101,9 @@ def dedupe(
         contained: Also drop what stands with at least this share of its shingles inside a longer text.
         containing: Also drop what has at least this share of the shingles of a text in a reference, such as a page with
             a question of a test set.
-        dry_run: Write nothing; count, and show the ten largest clusters.
+        certificate: File to write a certificate to: what was there, what was written, what became of each removed text,
+            and what it had that the kept one has not. `verify` checks it.
+        dry_run: Write nothing; count, and show the clusters by which most would be lost.
         fresh: Build a new store, and replace the old one when the job is finished.
         keep_going: Skip missing and damaged sources, and continue; they are listed under `damaged`.
         quiet: Show no progress.
@@ -126,6 +130,7 @@ def dedupe(
     sources = tuple(map(held, sources))
     if len(sources) == 1 and (data := table_in(sources[0])) is not None:
         unfit = {"out": out, "store": store, "kinds": kinds, "annotate": annotate or None, "dry_run": dry_run or None}
+        unfit["certificate"] = certificate
         for name, value in unfit.items():
             if value is not None:
                 raise UsageError(f"{name} does not apply to a table in memory: the result has its rows; omit {name}")
@@ -155,7 +160,12 @@ def dedupe(
     from esdedup.output.contents.dedupe_answers import Written
 
     references = [against] if isinstance(against, str | Path) else list(against)
-    rules = DropRules(keep, kinds, annotate, references, against_only, against_text_column, contained, containing)
+    proof = None if certificate is None else Path(certificate)
+    if proof is not None and not proof.parent.is_dir() and (out is None or proof.parent != Path(out)):
+        raise UsageError(f"certificate: {proof.parent} is no folder; make it first")
+    rules = DropRules(
+        keep, kinds, annotate, references, against_only, against_text_column, contained, containing, proof
+    )
     rules.check(references=bool(references))
     names, settings = list(source_names(sources)), settings_for(rules, options)
     job = ReadingJob.of(names, settings, fresh=fresh, keep_going=keep_going, quiet=quiet, rewritten=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -11,6 +12,7 @@ from esdedup.errors import UsageError
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import ResourceOptions, RunOptions
+    from esdedup.output.contents.certificate_answers import Verified
     from esdedup.output.contents.quality_answers import Evaluation, Plan
     from esdedup.store.store import Store
 
@@ -70,6 +72,45 @@ def evaluate(
         elif truth is not None:
             answer["truth"] = against_file(opened, Path(truth))
     return Evaluation.of(answer)
+
+
+def verify(
+    certificate: Address,
+    *,
+    input: Address | Sequence[Address] = (),
+    output: Address | None = None,
+    sample: float = 1.0,
+) -> Verified:
+    """Check the certificate of a `dedupe` against the files that it speaks of: on any machine, without the store.
+
+    Hashes and counts are computed again. Each output must be its input without the removed texts, and each removed text
+    as similar to the kept one as the certificate says.
+
+    Args:
+        certificate: File that `dedupe` has written.
+        input: Where the inputs are: files or folders. Default: where they were.
+        output: Folder of the outputs. Default: where they were written.
+        sample: Compare only this share of the removed texts again.
+
+    Returns:
+        What is not true, one line each, in `problems`; what was not checked; and how many texts were compared.
+
+    Raises:
+        EsdedupError: The file is no certificate.
+        UsageError: `sample` is no share.
+
+    Example:
+        >>> esdedup.verify("clean/cert.json").problems  # doctest: +SKIP
+        []
+    """
+    from esdedup.jobs.verifying import verify_certificate
+    from esdedup.output.contents.certificate_answers import Verified
+
+    if not (isinstance(sample, int | float) and 0 < sample <= 1):
+        raise UsageError(f"sample is {sample!r}; allowed: greater than 0, up to 1")
+    given = [input] if isinstance(input, str | Path) else list(input)
+    folder = None if output is None else Path(output)
+    return Verified.of(verify_certificate(Path(certificate), list(map(Path, given)), folder, sample))
 
 
 def plan(

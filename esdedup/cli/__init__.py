@@ -22,7 +22,7 @@ from esdedup.errors import EsdedupError
 from esdedup.terminal import printable
 
 _PANELS = {
-    "Find duplicates": "work.run work.dedupe",
+    "Find duplicates": "work.run work.dedupe measure.verify",
     "Keep a store": "work.index work.scan work.add upkeep.remove upkeep.status upkeep.doctor upkeep.drop",
     "Ask a store": "ask.similar ask.suggest ask.explain ask.clusters ask.overlap",
     "What clusters mean": "meaning.drift meaning.templates meaning.fill meaning.lineage",

@@ -48,6 +48,7 @@ _COUNT = click.IntRange(min=0)
 SHOWN = {
     "after": Shown("CLUSTER"),
     "against_text_column": Shown("COLUMN"),
+    "certificate": Shown("FILE", OUTPUT),
     "complete": Shown(None, STORE),
     "contained": Shown("S", None, _SHARE),
     "containing": Shown("S", None, _SHARE),

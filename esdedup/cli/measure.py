@@ -9,11 +9,13 @@ import rich_click as click
 
 import esdedup
 from esdedup.cli.declared import jaccard_option, signing_options, source_options
-from esdedup.cli.made import command
+from esdedup.cli.made import Shown, command
 from esdedup.cli.option_makers import complete_files
 from esdedup.cli.printing import show
 from esdedup.cli.shared_options import STORES, any_store_option, defaults_options, optional_store, resource_options
-from esdedup.terminal import printable_lines
+from esdedup.errors import UsageError
+from esdedup.plurals import plural
+from esdedup.terminal import printable, printable_lines
 
 
 @command(
@@ -62,3 +64,41 @@ def report(store: str, out: Path, as_json: bool, quiet: bool) -> None:
         return
     for path in paths:
         click.echo(printable_lines(f"wrote {path}"))
+
+
+def _share(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    """Return a share that is given as a number or in percent."""
+    del context, parameter
+    try:
+        return float(value.removesuffix("%")) / (100 if value.endswith("%") else 1)
+    except ValueError:
+        raise UsageError(f"--sample is {value!r}; give a share, as in 1% or 0.01") from None
+
+
+@command(
+    esdedup.verify,
+    click.option(
+        "--input", metavar="PATH", multiple=True, shell_complete=complete_files, panel="Verify",
+        help="File or folder of inputs. May be repeated.  [default: where they were]",
+    ),
+    click.option(
+        "--sample", metavar="SHARE", callback=_share, default="100%", show_default=True, panel="Verify",
+        help="Compare only this share of the removed texts again.",
+    ),
+    panel="Verify",
+    shown={"certificate": Shown("CERTIFICATE"), "output": Shown("OUTDIR")},
+)  # fmt: skip
+def verify(certificate: str, as_json: bool, quiet: bool, **options: Any) -> None:
+    """If something is not true, the exit code is 1.
+
+    \b
+    Example:
+      esdedup verify cert.json --input corpus.jsonl --output clean
+    """
+    found = esdedup.verify(certificate, **options)
+    lines = [*found.problems, *(f"not checked: {each}" for each in found.not_checked)]
+    counted = f"{plural(found.rows, 'removed text')}, {found.compared:,} compared again"
+    lines.append(f"{counted}: {plural(len(found.problems), 'problem') if found.problems else 'the certificate holds'}")
+    show(found, as_json, lambda: "\n".join(map(printable, lines)), quiet=quiet)
+    if found.problems:
+        raise SystemExit(1)

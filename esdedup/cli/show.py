@@ -181,10 +181,12 @@ def deduped_text(done: Written, out: Path | None) -> str:
         )
     for column, count in done["no_value"].items():
         lines.append(f"{plural(count, done['unit'])} of clusters without a {column} that can be compared: these lost")
-    if "largest" in done:
-        from esdedup.output.contents.comparisons import Cluster
-
-        lines += ["", "Largest clusters:", *(cluster_line(Cluster.of(cluster)) for cluster in done["largest"])]
+    if "losses" in done:
+        if done["losses"]:
+            lines += ["", "Most would be lost by these clusters: sentences that the kept text does not have"]
+        for loss in done["losses"]:
+            head = f"{loss['lost']:>7,} of {plural(loss['dropped'], 'text')} for {printable(loss['kept'])}:  "
+            lines.append(head + shortened(" … ".join(loss["sentences"]), _WIDTH))
         return "\n".join([*lines, "", "nothing was written (--dry-run)"])
     lines += [
         "",

@@ -21,9 +21,11 @@ from esdedup.formats.locations import Source
 from esdedup.formats.rewrite import check_rewritable, output_names
 from esdedup.jobs.accounting import accounted
 from esdedup.jobs.against import find_in_references, forget_references, opened_references
+from esdedup.jobs.certifying import Certified
 from esdedup.jobs.containing import Containment, find_containing_references
 from esdedup.jobs.keep_values import read_values
 from esdedup.jobs.lakes import opened_for
+from esdedup.jobs.losses import worst_losses
 from esdedup.jobs.preconditions import Address, DropRules
 from esdedup.jobs.progress_bar import Job
 from esdedup.jobs.rewriting import Rewriting, Writing
@@ -32,20 +34,19 @@ from esdedup.jobs.source_reading import ReadingJob, read_into, refuse_inside, re
 from esdedup.jobs.steps import publish, scan_if_needed
 from esdedup.output.drops import REASONS, Verdicts, decided
 from esdedup.output.out_folder import DROPS, STORE, out_folder
-from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.lake.lake_address import LAKE
 from esdedup.store.preference import Preference
 from esdedup.store.rereading import OLDER
 from esdedup.store.store import Store
 
-_LARGEST = 10
+_WORST = 20
 
 
 def dedupe_files(
     sources: Sequence[Address], out: Path | None, store: Address | None, rules: DropRules, job: ReadingJob
 ) -> dict[str, Any]:
-    """Write each source without its duplicates to the folder `out`. Without it, write nothing, and return the ten
-    `largest` clusters too.
+    """Write each source without its duplicates to the folder `out`. Without it, write nothing, and return the clusters
+    by which most would be lost, too.
 
     What stands in a reference collection, or inside a longer text, gets a cluster of its own before stars are formed.
     The same command finishes a killed job, and writes no file twice.
@@ -129,24 +130,24 @@ def dedupe_files(
                 place.claim(DROPS)
                 _write_drops(verdicts, source_names, folder / DROPS)
             no_value = verdicts.no_value()
+            shown = {"losses": list(worst_losses(opened, verdicts, _WORST))} if out is None else {}
             of_sources = _by_source(opened, verdicts, source_names)
-        counts = opened.corpus.counts()
-        records = accounted(opened.signing, opened.ledger.sources(), counts)
-        shown = {"largest": list(opened.results.cluster_rows(ClusterQuery(limit=_LARGEST)))} if out is None else {}
+            counts = opened.corpus.counts()
+            records = _records(accounted(opened.signing, opened.ledger.sources(), counts), of_sources)
+            if rules.certificate is not None:
+                described = {"signing": opened.signing.saved(), "scanning": scanning.described()}
+                Certified(
+                    rules.certificate, folder, writings, written["files"], described | {"rules": rules.described()},
+                    records, of_sources, source_names,
+                ).write(opened, verdicts)  # fmt: skip
         opened.ledger.end_job()
         publish(opened, fresh=job.fresh)
         unit = opened.signing.unit
     forget_references(folder)
     seconds["write"] = time.perf_counter() - clock
-    dropped = {reason: sum(source["dropped"][reason] for source in of_sources) for reason in REASONS}
     return {
         "unit": unit,
-        "records": {
-            "in": records["in"],
-            "kept": records["in"] - sum(dropped.values()),
-            "dropped": dropped,
-            "not_compared": records["not_compared"],
-        },
+        "records": records,
         "sources": of_sources,
         "no_value": no_value,
         **written,
@@ -155,6 +156,13 @@ def dedupe_files(
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
         **shown,
     }
+
+
+def _records(accounts: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return how many texts came in, and what became of them."""
+    dropped = {reason: sum(source["dropped"][reason] for source in sources) for reason in REASONS}
+    kept = accounts["in"] - sum(dropped.values())
+    return {"in": accounts["in"], "kept": kept, "dropped": dropped, "not_compared": accounts["not_compared"]}
 
 
 def settings_for(rules: DropRules, options: dict[str, Any]) -> Settings:

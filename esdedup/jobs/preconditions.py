@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from esdedup.analysis.names import KINDS
 from esdedup.errors import StoreError, UsageError
@@ -89,11 +89,19 @@ class DropRules(NamedTuple):
     against_text_column: str | None = None
     contained: float | None = None
     containing: float | None = None
+    certificate: Path | None = None
 
     @property
     def policies(self) -> Policies:
         """Which copy stays. Raises `UsageError` for what is no policy."""
         return Policies.parse(self.keep)
+
+    def described(self) -> dict[str, Any]:
+        """Return the rules as JSON."""
+        held = self._asdict() | {"keep": self.policies.words, "against": list(map(str, self.against))}
+        return {
+            name: value for name, value in held.items() if name != "certificate" and value not in (None, (), [], False)
+        }
 
     def check(self, *, references: bool) -> None:
         """Raise `UsageError` for a value that is not allowed, or that needs references."""

@@ -89,11 +89,39 @@ class Verdicts:
             found |= {policy.column: count} if policy.column and count else {}
         return found
 
-    def drops(self, names: Mapping[int, str]) -> Iterator[dict[str, Any]]:
-        """Yield the rows of drops.jsonl, in reading order. `names` are those of the sources."""
+    def near(self) -> pa.Table:
+        """Return the dropped texts that differ from the kept one: cluster, hash, kept_hash, kept (its id), the number
+        of copies that are dropped, and the id of the first.
+        """
+        return self._db.table(
+            "SELECT cluster, hash, kept_hash, kept, count(*) AS copies, arg_min(id, (document, position)) AS id "
+            "FROM verdicts WHERE dropped AND reason = 'near' AND kept_hash IS NOT NULL "
+            "GROUP BY cluster, hash, kept_hash, kept ORDER BY cluster, hash"
+        )
+
+    def note_lost(self, lost: pa.Table) -> None:
+        """Take how many sentences each removed text loses (hash, kept_hash, lost), for `drops`."""
+        self._db.create("lost", lost)
+
+    def large_clusters(self, share: float) -> list[str]:
+        """Name the clusters that hold more than a share of all sentences in clusters and outside."""
+        rows = self._db.rows(
+            "SELECT cluster, count(*) AS held FROM members GROUP BY cluster "
+            "HAVING held > greatest(10, ? * (SELECT n FROM total)) "
+            "ORDER BY held DESC, cluster",
+            [share],
+        )
+        return [f"cluster {cluster:016x} holds {held:,} texts" for cluster, held in rows]
+
+    def drops(self, names: Mapping[int, str], *, places: bool = False) -> Iterator[dict[str, Any]]:
+        """Yield the rows of drops.jsonl, in reading order. `names` are those of the sources. With `places`, they say
+        where both texts stand, and what was lost.
+        """
+        more = ", file, place, position, kept_file, kept_place, kept_position, l.lost" if places else ""
+        beside_it = " LEFT JOIN lost l USING (hash, kept_hash)" if places else ""
         batches = self._db.batches(
             "SELECT id, source, cluster, kept, reason, jaccard, other, reference, reference_text, share, keys, "
-            "kept_keys FROM verdicts WHERE dropped ORDER BY document, position"
+            f"kept_keys{more} FROM verdicts{beside_it} WHERE dropped ORDER BY document, position"
         )
         for batch in batches:
             lost, kept = (_by_policy(batch[name]) for name in ("keys", "kept_keys"))
@@ -146,7 +174,10 @@ SELECT m.*,
     r.hash IS NOT NULL OR NOT ({{stays}}) AS dropped,
     CASE WHEN r.hash IS NOT NULL THEN r.reason WHEN m.hash = centre.hash THEN 'identical' ELSE 'near' END AS reason,
     CASE WHEN r.hash IS NOT NULL THEN r.jaccard WHEN m.hash = centre.hash THEN 1.0 ELSE p.jaccard END AS jaccard,
-    NULL AS other, centre.keys AS kept_keys, r.reference, r.reference_text, r.share
+    NULL AS other, centre.keys AS kept_keys, centre.hash AS kept_hash,
+    CASE WHEN r.hash IS NULL THEN centre.file END AS kept_file,
+    CASE WHEN r.hash IS NULL THEN centre.place END AS kept_place,
+    CASE WHEN r.hash IS NULL THEN centre.position END AS kept_position, r.reference, r.reference_text, r.share
 FROM members m JOIN centres c USING (cluster) LEFT JOIN apart r ON r.hash = m.hash
 LEFT JOIN {_BOTH_WAYS} p ON p.a = m.hash AND p.b = centre.hash
 """
@@ -166,7 +197,8 @@ SELECT m.*, r.kept, true AS dropped,
     CASE WHEN r.hash IS NOT NULL THEN r.jaccard WHEN len(f.two) > 1 THEN 1.0 ELSE c.other.jaccard END AS jaccard,
     CASE WHEN r.hash IS NOT NULL THEN NULL WHEN len(f.two) = 1 THEN c.other.id
         WHEN f.two[1].id = m.id THEN f.two[2].id ELSE f.two[1].id END AS other,
-    NULL AS kept_keys, r.reference, r.reference_text, r.share
+    NULL AS kept_keys, NULL AS kept_hash, NULL AS kept_file, NULL AS kept_place,
+    NULL AS kept_position, r.reference, r.reference_text, r.share
 FROM members m JOIN firsts f USING (hash) LEFT JOIN closest c USING (hash) LEFT JOIN apart r ON r.hash = m.hash
 """
 
@@ -197,6 +229,8 @@ def decided(
             db.insert("members", pa.Table.from_batches([batch]).drop_columns("length").append_column("keys", lists))
         for batch in store.results.pair_hashes():
             db.insert("pairs", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
+        total = store.corpus.counts()["sentences_kept"] or 0
+        db.create("total", pa.table({"n": pa.array([total], pa.int64())}))
         db.execute("DELETE FROM members WHERE cluster IS NULL")  # outside all stars: these stay
         if only_apart:
             db.execute("DELETE FROM members WHERE hash NOT IN (SELECT hash FROM apart)")
@@ -208,7 +242,8 @@ def decided(
             )
         db.execute(
             "CREATE TABLE centres AS SELECT cluster, "
-            f"arg_min({{'hash': hash, 'id': id, 'keys': keys, 'group_id': {_GROUPS[across]}}}, "
+            f"arg_min({{'hash': hash, 'id': id, 'keys': keys, 'file': file, 'place': place, "
+            f"'position': position, 'group_id': {_GROUPS[across]}}}, "
             "(keys, document, position)) AS centre, count(DISTINCT hash) AS texts FROM members GROUP BY cluster"
         )
         if preference.policies.none:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from esdedup.output.contents import (
+    certificate_answers,
     comparisons,
     dedupe_answers,
     job_answers,
@@ -50,6 +51,15 @@ FILES = (
         "drops", dedupe_answers.Drop, "`drops.jsonl`", "`dedupe`",
         "One line for each text that is dropped, in reading order: which text is kept instead, and why.",
         "clean/drops.jsonl",
+    ),
+    Content(
+        "certificate", certificate_answers.Certificate, "The file that `--certificate` names", "`dedupe --certificate`",
+        "One object: what was there, what was written, and what was lost. `verify` checks it.",
+    ),
+    Content(
+        "certificate-rows", certificate_answers.CertifiedRow, "`NAME.HASH.jsonl` beside a certificate",
+        "`dedupe --certificate`",
+        "One line for each removed text, in reading order: where it stood, and the text that is kept instead.",
     ),
     Content(
         "cleaned-pages", dedupe_answers.CleanedPage, "`DUMP.jsonl`", "`dedupe`, if the source is a wiki dump",
@@ -159,6 +169,11 @@ ANSWERS = (
         "lineage", meaning_answers.Lineage, "`lineage`", "",
         "Trees of copies, and who added them.",
         "lineage --limit 1 --store found/store.duckdb",
+    ),
+    Content(
+        "verify", certificate_answers.Verified, "`verify`", "",
+        "What is not true of a certificate, and what was not checked.",
+        "dedupe towns.xml -o proven --certificate cert.json\nverify cert.json",
     ),
     Content(
         "dedupe", dedupe_answers.Written, "`dedupe`", "",

@@ -102,7 +102,7 @@ def _objects(hint: Any, path: str) -> Iterator[tuple[str, type]]:
         yield from _objects(parts[0], f"{path}[]")
     elif origin is dict:
         yield from _objects(parts[1], f"{path}.*" if path else path)
-    elif isinstance(hint, type) and hint not in NAMES and origin is None:
+    elif isinstance(hint, type) and hint is not Any and hint not in NAMES and origin is None:
         yield path, hint
 
 
@@ -119,7 +119,7 @@ def _in_words(hint: Any) -> str:
         return f"object: {_in_words(parts[1])} by name"
     if origin is Annotated:
         return _marked(*parts)
-    return NAMES.get(hint, "object")
+    return "value" if hint is Any else NAMES.get(hint, "object")
 
 
 def _marked(base: Any, *marks: Any) -> str:

@@ -169,6 +169,11 @@ def rewritten(folder: Path) -> Outputs:
         found["dedupe"] += said("dedupe", *options, "--out", folder / name)
         found["drops"] += held(folder / name / "drops.jsonl")
     found["dedupe"] += said("dedupe", facts, "--dry-run")
+    proof = folder / "cert.json"
+    said("dedupe", facts, "--out", folder / "proven", "--certificate", proof)
+    found["certificate"] = [json.loads(proof.read_text("utf-8"))]
+    found["certificate-rows"] = held(folder / found["certificate"][0]["rows"]["path"])
+    found["verify"] = said("verify", proof)
     assert {row["reason"] for row in found["drops"]} == {"identical", "near", "contained", "in_reference"}
     found["extract"] = [
         *said("extract", EXAMPLES / "towns.xml", "-o", folder / "plain.jsonl"),
@@ -210,7 +215,7 @@ def test_changed_output_is_refused(outputs: Outputs, name: str) -> None:
     schema = named(name)
     validator = Draft202012Validator(schema)
     value = next(value for value in outputs[name] if isinstance(value, dict))
-    takes_more = name == "drops"  # columns of the user's
+    takes_more = name in ("drops", "certificate-rows")  # columns of the user's
     assert validator.is_valid({**value, "another": 1}) == takes_more
     assert not validator.is_valid([value])
     required = schema.get("required", ["cluster", "keep"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated, ClassVar
 
 from esdedup.output.contents.base import Result, answer
-from esdedup.output.contents.comparisons import StoredCluster
 from esdedup.output.contents.field_types import MISSING, ClusterId, Count, Seconds, Share, Unit
 from esdedup.output.contents.job_answers import StoreCounts
 
@@ -56,6 +55,22 @@ class DedupedSource(Result):
 
 
 @answer
+class Loss(Result):
+    """A cluster of which sentences would be lost: dropped texts have them, and the kept one does not."""
+
+    cluster: ClusterId
+    """Id of the cluster."""
+    kept: str
+    """Id of the text that is kept."""
+    dropped: Count
+    """Number of texts that differ from it and are dropped."""
+    lost: Count
+    """Number of their sentences that it does not have."""
+    sentences: list[str]
+    """The first three of these sentences."""
+
+
+@answer
 class Written(Result):
     """What `dedupe` has written and dropped."""
 
@@ -81,8 +96,8 @@ class Written(Result):
     """Sources that are missing or damaged, with `--keep-going`."""
     seconds: dict[str, Seconds]
     """Duration of each stage."""
-    largest: list[StoredCluster] = MISSING
-    """The ten largest clusters; only with `--dry-run`."""
+    losses: list[Loss] = MISSING
+    """The twenty clusters by which most would be lost, the worst first; only with `--dry-run`."""
 
 
 @answer

@@ -66,6 +66,8 @@ def _typed(hint: Any, definitions: dict[str, Schema]) -> Schema:
         return {"type": "object", **names, "additionalProperties": _typed(parts[1], definitions)}
     if isinstance(hint, type) and is_dataclass(hint):
         return _classed([hint], definitions)
+    if hint is Any:
+        return {}
     return {"type": "null" if hint is NoneType else _TYPES[hint]}
 
 

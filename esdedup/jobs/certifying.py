@@ -1,0 +1,140 @@
+"""Write the certificate of a job that has removed duplicates: what was there, what was written, and what became of
+each removed text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup._version import __version__
+from esdedup.errors import EsdedupError
+from esdedup.files import compact_json, whole_file
+from esdedup.jobs.losses import lost_sentences
+from esdedup.jobs.rewriting import Writing
+from esdedup.output.drops import Verdicts
+from esdedup.store.store import Store
+
+FORMAT = 1
+_FIRST = 20
+"""Removed texts whose lost sentences the certificate has."""
+_PAIRS_AT_ONCE = 20_000
+_HALF, _HUNDREDTH = 0.5, 0.01
+
+
+@dataclass(frozen=True)
+class Certified:
+    """What a certificate is made of, besides the store."""
+
+    path: Path
+    folder: Path
+    writings: Sequence[Writing]
+    files: Sequence[str]  # paths of the outputs that were written
+    settings: Mapping[str, Any]
+    records: Mapping[str, Any]
+    sources: Sequence[Mapping[str, Any]]
+    names: Mapping[int, str]  # of the sources, by their number
+
+    def write(self, store: Store, verdicts: Verdicts) -> None:
+        """Write the certificate, and beside it the rows of the removed texts."""
+        lost = _lost(store, verdicts)
+        verdicts.note_lost(lost.table)
+        rows = self._rows(verdicts)
+        held = {
+            "certificate": FORMAT,
+            "esdedup": __version__,
+            "unit": store.signing.unit,
+            "settings": self.settings,
+            "inputs": [
+                {
+                    "number": writing.read.number,
+                    "source": writing.read.name,
+                    "path": str(writing.source.path),
+                    **digest_of(Path(str(writing.source.path))),
+                    "reading": writing.read.reading(),
+                }
+                for writing in self.writings
+            ],
+            "outputs": [
+                {"input": writing.read.number, "path": writing.name, **digest_of(self.folder / writing.name)}
+                for writing in self.writings
+                if str(self.folder / writing.name) in set(self.files)
+            ],
+            "folder": str(self.folder),
+            "rows": rows,
+            "records": self.records,
+            "sources": self.sources,
+            "lost": {"rows": lost.rows, "sentences": lost.sentences, "first": lost.first},
+            "warnings": [*self._warnings(), *verdicts.large_clusters(_HUNDREDTH)],
+        }
+        held["checksum"] = checksum_of(held)
+        try:
+            with whole_file(self.path) as part:
+                part.write_text(json.dumps(held, ensure_ascii=False, indent=1) + "\n", "utf-8")
+        except OSError as error:
+            raise EsdedupError(f"--certificate {self.path}: {error.strerror}; use a writable path") from error
+
+    def _rows(self, verdicts: Verdicts) -> dict[str, Any]:
+        digest, count = hashlib.sha256(), 0
+        beside = self.path.with_suffix(".rows")
+        try:
+            with whole_file(beside) as part, part.open("wb") as lines:
+                for row in verdicts.drops(self.names, places=True):
+                    line = compact_json(row).encode() + b"\n"
+                    digest.update(line)
+                    lines.write(line)
+                    count += 1
+            named = self.path.with_name(f"{self.path.stem}.{digest.hexdigest()[:16]}.jsonl")
+            beside.replace(named)
+        except OSError as error:
+            raise EsdedupError(f"--certificate {self.path}: {error.strerror}; use a writable path") from error
+        return {"path": named.name, "rows": count, "sha256": digest.hexdigest()}
+
+    def _warnings(self) -> Iterator[str]:
+        for source in self.sources:
+            dropped = sum(source["dropped"].values())
+            if dropped > _HALF * source["compared"]:
+                yield f"{source['name']}: {dropped:,} of {source['compared']:,} texts were removed"
+
+
+@dataclass(frozen=True)
+class _Losses:
+    table: pa.Table  # hash, kept_hash, lost
+    rows: int
+    sentences: int
+    first: list[dict[str, Any]]
+
+
+def _lost(store: Store, verdicts: Verdicts) -> _Losses:
+    """Compare all removed texts that differ from the kept one with it."""
+    near, counts = verdicts.near(), [np.empty(0, np.int64)]
+    first: list[dict[str, Any]] = []
+    for begin in range(0, near.num_rows, _PAIRS_AT_ONCE):
+        part = near.slice(begin, _PAIRS_AT_ONCE)
+        lost = lost_sentences(store, part["hash"].to_numpy(), part["kept_hash"].to_numpy())
+        counts.append(lost.counts)
+        for pair in np.flatnonzero(lost.counts)[: _FIRST - len(first)].tolist():
+            texts = lost.sentences.filter(pa.array(lost.pair == pair)).to_pylist()
+            first.append({"id": part["id"][pair].as_py(), "kept": part["kept"][pair].as_py(), "sentences": texts})
+    count, copies = np.concatenate(counts), near["copies"].to_numpy()
+    table = near.select(["hash", "kept_hash"]).append_column("lost", pa.array(count, pa.int32()))
+    return _Losses(table, int(copies[count > 0].sum()), int((count * copies).sum()), first)
+
+
+def digest_of(path: Path) -> dict[str, Any]:
+    """Return the size of a file, and the SHA-256 of its bytes."""
+    with path.open("rb") as file:
+        return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
+
+
+def checksum_of(held: Mapping[str, Any]) -> str:
+    """Return the checksum of a certificate, from all its other fields."""
+    rest = {name: value for name, value in held.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

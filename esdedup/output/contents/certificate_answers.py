@@ -1,0 +1,147 @@
+"""The certificate of `dedupe`, and what `verify` says of it."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from esdedup.output.contents.base import Result, answer
+from esdedup.output.contents.dedupe_answers import Deduped, DedupedSource, Drop
+from esdedup.output.contents.field_types import Count, Share, Unit
+
+
+@answer
+class CertifiedInput(Result):
+    """A file that was deduplicated."""
+
+    number: Count
+    """Number by which rows name it."""
+    source: str
+    """Name of its source."""
+    path: str
+    """Its path, as it was given or found."""
+    bytes: Count
+    """Size of the file."""
+    sha256: str
+    """SHA-256 of its bytes."""
+    reading: dict[str, Any]
+    """Options with which it was read."""
+
+
+@answer
+class CertifiedOutput(Result):
+    """A file that was written."""
+
+    input: Count
+    """Number of the input that it was made from."""
+    path: str
+    """Its path in the folder of outputs."""
+    bytes: Count
+    """Size of the file."""
+    sha256: str
+    """SHA-256 of its bytes."""
+
+
+@answer
+class CertifiedRows(Result):
+    """The file beside the certificate that has a row for each removed text."""
+
+    path: str
+    """Its name, which contains the beginning of its hash."""
+    rows: Count
+    """Number of removed texts."""
+    sha256: str
+    """SHA-256 of its bytes."""
+
+
+@answer
+class LostSentences(Result):
+    """Sentences of a removed text that the text which is kept instead does not have."""
+
+    id: str
+    """Id of the removed text."""
+    kept: str
+    """Id of the kept text."""
+    sentences: list[str]
+    """The sentences."""
+
+
+@answer
+class LostOfAll(Result):
+    """What the removed texts have that the kept ones do not."""
+
+    rows: Count
+    """Number of removed texts that lose a sentence."""
+    sentences: Count
+    """Number of the lost sentences."""
+    first: list[LostSentences]
+    """Those of the first twenty of these texts."""
+
+
+@answer
+class Certificate(Result):
+    """What `dedupe` has removed and kept, so that it can be checked without the store."""
+
+    certificate: Count
+    """Version of this format."""
+    esdedup: str
+    """Version of esdedup that made it."""
+    unit: Unit
+    """What was compared."""
+    settings: dict[str, Any]
+    """How texts were compared (`signing`, `scanning`), and what was dropped (`rules`)."""
+    inputs: list[CertifiedInput]
+    """The files that were deduplicated."""
+    outputs: list[CertifiedOutput]
+    """The files that were written."""
+    folder: str
+    """The folder of the outputs, as it was given."""
+    rows: CertifiedRows
+    """Where the removed texts are listed."""
+    records: Deduped
+    """How many texts came in, and how many were kept and dropped."""
+    sources: list[DedupedSource]
+    """The same for each source."""
+    lost: LostOfAll
+    """What was lost."""
+    warnings: list[str]
+    """What should be looked at: a source that lost more than half, a cluster that holds more than a hundredth."""
+    checksum: str
+    """SHA-256 of all the rest, as JSON with sorted keys and without spaces."""
+
+
+@answer
+class CertifiedRow(Drop):
+    """A removed text, and where it and the text that is kept instead stand."""
+
+    _open: ClassVar[bool] = True
+
+    file: Count
+    """Number of its input."""
+    place: Count
+    """Number of its record in the input, from 1."""
+    position: Count
+    """Position in the record, from 0; 0 for a record that is compared as a whole."""
+    kept_file: Count | None
+    """Number of the input of the kept text; null if that is not known."""
+    kept_place: Count | None
+    """Number of its record."""
+    kept_position: Count | None
+    """Its position in the record."""
+    lost: Count | None
+    """Number of its sentences that the kept text does not have; null if that is not known."""
+
+
+@answer
+class Verified(Result):
+    """What `verify` has found."""
+
+    rows: Count
+    """Number of removed texts that the certificate lists."""
+    compared: Count
+    """Number of these that were compared again with the text that is kept instead."""
+    share: Share
+    """The share of rows that was asked for."""
+    problems: list[str]
+    """What is not true, one line each; none if the certificate holds."""
+    not_checked: list[str]
+    """What was not checked, and why."""

@@ -1,0 +1,252 @@
+"""A certificate holds of what was written, and of nothing else: whatever is changed is found."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import esdedup
+from esdedup.cli import main
+from esdedup.errors import EsdedupError, UsageError
+from esdedup.jobs.certifying import checksum_of
+from tests.support.corpus import corpus
+from tests.support.stores import Stores
+from tests.support.written import lines
+
+TEXTS = corpus(21, 120)
+ROWS = [
+    {"id": f"r{number}", "text": text + (f" {TEXTS[number - 3]}" if number % 5 == 0 else ""), "score": number * 37 % 11}
+    for number, text in enumerate(TEXTS)
+]
+
+
+def sources(folder: Path) -> list[Path]:
+    found = []
+    for name, rows in (("a", ROWS[:70]), ("b", ROWS[70:])):
+        path = folder / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+        found.append(path)
+    return found
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the inputs, and in `out` outputs and certificate."""
+    folder = tmp_path_factory.mktemp("certified")
+    out = folder / "out"
+    esdedup.dedupe(*sources(folder), out=out, keep="best:score", certificate=out / "cert.json")
+    return folder
+
+
+def rows_of(certificate: Path) -> list[dict[str, Any]]:
+    held = json.loads(certificate.read_text("utf-8"))
+    return lines(certificate.with_name(held["rows"]["path"]))
+
+
+def test_a_certificate_says_what_became_of_each_removed_text(made: Path) -> None:
+    certificate = json.loads((made / "out" / "cert.json").read_text("utf-8"))
+    rows, texts = rows_of(made / "out" / "cert.json"), {f"{name}/{row['id']}": row for name, row in named()}
+    drops = lines(made / "out" / "drops.jsonl")
+    assert [{name: row[name] for name in drop} for row, drop in zip(rows, drops, strict=True)] == drops
+    assert certificate["rows"]["rows"] == len(rows) == sum(certificate["records"]["dropped"].values()) > 20
+    for row in rows:
+        assert texts[row["id"]] == ROWS[70 * row["file"] + row["place"] - 1]
+        assert texts[row["kept"]] == ROWS[70 * row["kept_file"] + row["kept_place"] - 1]
+        own, other = (set(sentences(texts[row[end]]["text"])) for end in ("id", "kept"))
+        assert row["reason"] == "identical" or row["lost"] == len(own - other)
+    assert certificate["lost"]["sentences"] == sum(row["lost"] or 0 for row in rows) > 0
+    for each in certificate["inputs"] + certificate["outputs"]:
+        path = made / ("out" if "input" in each else "") / Path(each["path"]).name
+        assert each["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def named() -> Iterator[tuple[str, dict[str, Any]]]:
+    for place, row in enumerate(ROWS):
+        yield "a" if place < 70 else "b", row
+
+
+def sentences(text: str) -> list[str]:
+    return ["".join(filter(str.isalnum, sentence.casefold())) for sentence in esdedup.split(text)]
+
+
+def test_the_same_certificate_of_both_stores(tmp_path: Path, stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    sources(tmp_path)
+    held = []
+    for store in (stores.at(Path("out")), tmp_path / "again.duckdb"):
+        esdedup.dedupe("a.jsonl", "b.jsonl", out="out", store=store, fresh=True, keep="clean", certificate="cert.json")
+        held.append((Path("cert.json").read_bytes(), [path.read_bytes() for path in tmp_path.glob("cert.*.jsonl")]))
+        assert esdedup.verify("cert.json").to_dict() == {
+            "rows": len(rows_of(Path("cert.json"))), "compared": len(rows_of(Path("cert.json"))), "share": 1.0,
+            "problems": [], "not_checked": [],
+        }  # fmt: skip
+    assert held[0] == held[1]
+
+
+@pytest.mark.parametrize("options", [{"unit": "sentence"}, {"annotate": True}, {"contained": 0.9}, {"keep": "none"}])
+def test_a_true_certificate_holds(options: dict[str, Any], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    esdedup.dedupe(*sources(tmp_path), out=out, certificate=tmp_path / "cert.json", **options)
+    found = esdedup.verify(tmp_path / "cert.json")
+    assert found.problems == []
+    assert found.rows > 0
+    assert (found.compared == found.rows) == (options.keys() <= {"unit", "annotate"})
+    assert bool(found.not_checked) == (found.compared < found.rows)
+    assert 0 < esdedup.verify(tmp_path / "cert.json", sample=0.5).compared < found.rows or found.compared < found.rows
+
+
+def test_of_a_dry_run_and_of_a_wiki_it_is_said_what_is_not_checked(tmp_path: Path) -> None:
+    first, second = sources(tmp_path)
+    esdedup.dedupe(first, dry_run=True, certificate=tmp_path / "dry.json")
+    found = esdedup.verify(tmp_path / "dry.json")
+    assert (found.problems, found.not_checked) == ([], [f"{first}: nothing was written (--dry-run)"])
+    esdedup.sample("wiki").write(tmp_path)
+    [dump] = tmp_path.glob("*.xml*")
+    esdedup.dedupe(dump, out=tmp_path / "out", certificate=tmp_path / "wiki.json")
+    found = esdedup.verify(tmp_path / "wiki.json")
+    assert found.problems == []
+    assert found.not_checked[0] == f"{dump}: of a wiki, only hashes and counts are checked"
+    assert second.exists()
+
+
+class Altering:
+    """A copy of what was made, in which something is changed."""
+
+    def __init__(self, made: Path, folder: Path, chance: random.Random) -> None:
+        shutil.copytree(made, folder)
+        self.path = folder / "out" / "cert.json"
+        self.folder = folder
+        self.held = json.loads(self.path.read_text("utf-8"))
+        self.rows = rows_of(self.path)
+        self._chance = chance
+
+    def change(self, holder: Any, key: Any) -> None:
+        value = holder[key]
+        if isinstance(value, bool):
+            holder[key] = not value
+        elif isinstance(value, int | float):
+            holder[key] = value + self._chance.choice([1, -1, 7])
+        else:
+            holder[key] = value + "x" if isinstance(value, str) else 1
+
+    def save(self, *, signed: bool) -> None:
+        """Write what was changed; `signed`, as a forger would who knows how hashes are made."""
+        data = "".join(json.dumps(row) + "\n" for row in self.rows).encode()
+        self.path.with_name(self.held["rows"]["path"]).write_bytes(data)
+        if signed:
+            self.held["rows"] |= {"sha256": hashlib.sha256(data).hexdigest(), "rows": len(self.rows)}
+            self.held["checksum"] = checksum_of(self.held)
+        self.path.write_text(json.dumps(self.held), "utf-8")
+
+
+def a_count(held: Altering, chance: random.Random) -> None:
+    source = chance.choice(held.held["sources"])
+    holder, key = chance.choice([
+        (held.held["records"], "in"), (held.held["records"], "kept"), (held.held["records"]["dropped"], "near"),
+        (source, "kept"), (source, "compared"), (source["dropped"], "near"), (held.held["lost"], "sentences"),
+        (held.held["lost"], "rows"),
+    ])  # fmt: skip
+    held.change(holder, key)
+
+
+def a_survivor(held: Altering, chance: random.Random) -> None:
+    row = chance.choice(held.rows)
+    held.change(row, chance.choice(["kept", "kept_place", "kept_file", "id", "place", "file", "position"]))
+
+
+def a_score(held: Altering, chance: random.Random) -> None:
+    held.change(chance.choice(held.rows), "jaccard")
+
+
+def a_loss(held: Altering, chance: random.Random) -> None:
+    held.change(chance.choice([row for row in held.rows if row["lost"]]), "lost")
+
+
+def a_row_left_out(held: Altering, chance: random.Random) -> None:
+    del held.rows[chance.randrange(len(held.rows))]
+
+
+def a_row_twice(held: Altering, chance: random.Random) -> None:
+    held.rows.append(chance.choice(held.rows))
+
+
+def a_byte(held: Altering, chance: random.Random) -> None:
+    path = chance.choice([*held.folder.glob("*.jsonl"), *(held.folder / "out").glob("?.jsonl")])
+    data = bytearray(path.read_bytes())
+    data[chance.randrange(len(data))] ^= 1
+    path.write_bytes(data)
+
+
+CHANGES = [a_count, a_survivor, a_score, a_loss, a_row_left_out, a_row_twice, a_byte]
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_changed_is_found(
+    change: Callable[[Altering, random.Random], None], signed: bool, made: Path, tmp_path: Path
+) -> None:
+    chance = random.Random(f"{change.__name__} {signed}")
+    for number in range(4):
+        held = Altering(made, tmp_path / str(number), chance)
+        change(held, chance)
+        held.save(signed=signed)
+        found = esdedup.verify(held.path, input=held.folder, output=held.folder / "out")
+        assert found.problems, (change.__name__, signed, number)
+
+
+def test_an_unchanged_copy_elsewhere_holds(made: Path, tmp_path: Path) -> None:
+    shutil.copytree(made, tmp_path / "there")
+    there = tmp_path / "there"
+    moved = esdedup.verify(there / "out" / "cert.json", input=[there / "a.jsonl", there], output=there / "out")
+    assert (moved.problems, moved.not_checked) == ([], [])
+    shutil.rmtree(there / "out", ignore_errors=True)
+    shutil.copytree(made / "out", there / "out")
+    (there / "a.jsonl").unlink()
+    (there / "out" / "b.jsonl").unlink()
+    found = esdedup.verify(there / "out" / "cert.json", input=there, output=there / "out")
+    assert any("a.jsonl: this input is not there; name it" in problem for problem in found.problems)
+    assert any("b.jsonl: this output is not there" in problem for problem in found.problems)
+
+
+def test_the_command_ends_with_1_if_something_is_not_true(
+    made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    held = Altering(made, tmp_path / "there", random.Random(1))
+    arguments = ["verify", str(held.path), "--input", str(held.folder), "--output", str(held.folder / "out")]
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--sample", "50%"])
+    assert not ended.value.code
+    assert "the certificate holds" in capsys.readouterr().out
+    held.rows.pop()
+    held.save(signed=False)
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 1
+    assert "was changed: it does not have the rows that the certificate names" in capsys.readouterr().out
+
+
+def test_what_is_no_certificate_is_said_in_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "cert.json"
+    for content, said in (
+        ("{", "is not JSON"),
+        ("[1]", "is not a certificate"),
+        ('{"certificate": 1}', "is not a cert"),
+    ):
+        path.write_text(content, "utf-8")
+        with pytest.raises(EsdedupError, match=said):
+            esdedup.verify(path)
+    with pytest.raises(EsdedupError, match="No such file"):
+        esdedup.verify(tmp_path / "nothing.json")
+    with pytest.raises(UsageError, match="sample is 2"):
+        esdedup.verify(path, sample=2)
+    with pytest.raises(UsageError, match="certificate does not apply to a table"):
+        esdedup.dedupe(["a", "b"], certificate=path)  # type: ignore[call-overload]
+    with pytest.raises(UsageError, match=r"certificate: .* is no folder; make it first"):
+        esdedup.dedupe(*sources(tmp_path), out=tmp_path / "out", certificate=tmp_path / "no" / "cert.json")
