@@ -61,10 +61,10 @@ def find_clusters(
     """Cluster the tables `texts` (number, hash, copies, group_id) and `pairs` (a, b, jaccard) of `scratch`.
 
     `single` linkage returns connected components, `star` returns centres with their neighbours. `centre_order` may set
-    the order in which texts become centres: it gets the hashes and their connected components, and returns indices
-    into them. Without `verified`, the
-    result has no similarities. Under `--across`, copies of one text within one group (`group_id` >= 0) are not a
-    cluster by themselves. A cluster with a text whose hash is in `ignored` is marked as ignored.
+    the order in which texts become centres: it gets the hashes and their connected components, and returns indices into
+    them. Without `verified`, the result has no similarities. Under `--across`, copies of one text within one group
+    (`group_id` >= 0) are not a cluster by themselves. A cluster with a text whose hash is in `ignored` is marked as
+    ignored.
     """
     taking_part = scratch.arrays(
         "SELECT number, hash, copies, group_id FROM texts WHERE (copies > 1 AND group_id < 0) "

@@ -119,6 +119,12 @@ def content_hashes(data: Bytes, offsets: Offsets) -> Hashes:
     return hashes
 
 
+def within(hashes: Hashes, owner: npt.NDArray[np.int64]) -> Hashes:
+    """Return hashes that are equal only for equal `hashes` (n,) of the same owner."""
+    found: Hashes = hashes ^ (owner.astype(np.uint64) * _GOLDEN)
+    return found
+
+
 def file_hash(path: Path) -> str:
     """Return a hash of a file's bytes, 16 hex digits: XXH64 of the XXH64 of its parts of 4 MiB."""
     parts = []

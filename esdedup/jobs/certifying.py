@@ -17,7 +17,7 @@ import pyarrow as pa
 from esdedup._version import __version__
 from esdedup.errors import EsdedupError
 from esdedup.files import compact_json, whole_file
-from esdedup.jobs.losses import lost_sentences
+from esdedup.jobs.losses import losses_of
 from esdedup.jobs.rewriting import Writing
 from esdedup.output.drops import Verdicts
 from esdedup.store.store import Store
@@ -25,7 +25,6 @@ from esdedup.store.store import Store
 FORMAT = 1
 _FIRST = 20
 """Removed texts whose lost sentences the certificate has."""
-_PAIRS_AT_ONCE = 20_000
 _HALF, _HUNDREDTH = 0.5, 0.01
 
 
@@ -46,7 +45,8 @@ class Certified:
         """Write the certificate, and beside it the rows of the removed texts."""
         lost = _lost(store, verdicts)
         verdicts.note_lost(lost.table)
-        rows = self._rows(verdicts)
+        rows, written = self._rows(verdicts), set(self.files)
+        compared = sum(source["compared"] for source in self.sources)
         held = {
             "certificate": FORMAT,
             "esdedup": __version__,
@@ -65,14 +65,14 @@ class Certified:
             "outputs": [
                 {"input": writing.read.number, "path": writing.name, **digest_of(self.folder / writing.name)}
                 for writing in self.writings
-                if str(self.folder / writing.name) in set(self.files)
+                if str(self.folder / writing.name) in written
             ],
             "folder": str(self.folder),
             "rows": rows,
             "records": self.records,
             "sources": self.sources,
             "lost": {"rows": lost.rows, "sentences": lost.sentences, "first": lost.first},
-            "warnings": [*self._warnings(), *verdicts.large_clusters(_HUNDREDTH)],
+            "warnings": [*self._warnings(), *verdicts.large_clusters(_HUNDREDTH * compared)],
         }
         held["checksum"] = checksum_of(held)
         try:
@@ -116,9 +116,7 @@ def _lost(store: Store, verdicts: Verdicts) -> _Losses:
     """Compare all removed texts that differ from the kept one with it."""
     near, counts = verdicts.near(), [np.empty(0, np.int64)]
     first: list[dict[str, Any]] = []
-    for begin in range(0, near.num_rows, _PAIRS_AT_ONCE):
-        part = near.slice(begin, _PAIRS_AT_ONCE)
-        lost = lost_sentences(store, part["hash"].to_numpy(), part["kept_hash"].to_numpy())
+    for part, lost in losses_of(store, near):
         counts.append(lost.counts)
         for pair in np.flatnonzero(lost.counts)[: _FIRST - len(first)].tolist():
             texts = lost.sentences.filter(pa.array(lost.pair == pair)).to_pylist()

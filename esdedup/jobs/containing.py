@@ -46,9 +46,7 @@ def _texts(held: Sequence[tuple[Store, Hashes]]) -> Iterator[pa.LargeStringArray
     """Yield the texts of stores with these hashes, in batches."""
     for store, hashes in held:
         for begin in range(0, len(hashes), TEXTS_AT_ONCE):
-            part = pa.table({"hash": hashes[begin : begin + TEXTS_AT_ONCE]})
-            rows = pa.Table.from_batches(list(store.corpus.texts(part))).sort_by("hash")
-            yield rows["text"].cast(pa.large_string()).combine_chunks()
+            yield store.corpus.texts_in_order(hashes[begin : begin + TEXTS_AT_ONCE])
 
 
 class Containment:

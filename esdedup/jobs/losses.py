@@ -9,14 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.arrays import Numbers, text_buffers
-from esdedup.columns.hashing import Hashes, content_hashes
+from esdedup.columns.hashing import content_hashes, within
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.output.drops import Verdicts
 from esdedup.store.store import Store
 from esdedup.text.segment import segment
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
 _SHOWN = 3
 """Lost sentences of a cluster that are shown,"""
 _LOOKED_AT = 100
@@ -34,12 +33,18 @@ class Lost(NamedTuple):
     sentences: pa.LargeStringArray
 
 
-def lost_sentences(store: Store, dropped: Hashes, kept: Hashes) -> Lost:
-    """Compare the sentences of texts of a store, given by hash, with those of the texts that are kept instead."""
+def losses_of(store: Store, near: pa.Table) -> Iterator[tuple[pa.Table, Lost]]:
+    """Yield rows of `Verdicts.near` in parts, each with what its texts lose."""
+    for begin in range(0, near.num_rows, _PAIRS_AT_ONCE):
+        part = near.slice(begin, _PAIRS_AT_ONCE)
+        yield part, _lost_of(store, part)
+
+
+def _lost_of(store: Store, near: pa.Table) -> Lost:
+    dropped, kept = near["hash"].to_numpy(), near["kept_hash"].to_numpy()
     hashes = np.unique(np.concatenate([dropped, kept]))
-    read = pa.Table.from_batches(list(store.corpus.texts(pa.table({"hash": hashes})))).sort_by("hash")
     one, other = np.searchsorted(hashes, dropped), np.searchsorted(hashes, kept)
-    return lost_of_texts(store.signing, read["text"].to_pylist(), one, other)
+    return lost_of_texts(store.signing, store.corpus.texts_in_order(hashes).to_pylist(), one, other)
 
 
 def lost_of_texts(signing: Signing, texts: Sequence[str], one: Numbers, other: Numbers) -> Lost:
@@ -50,11 +55,11 @@ def lost_of_texts(signing: Signing, texts: Sequence[str], one: Numbers, other: N
     forms = TextSigner(signing).normalized(units.texts)
     keys = content_hashes(*text_buffers(forms))
     ends = np.concatenate(([0], np.cumsum(np.bincount(units.document, minlength=len(texts)))))
-    there = np.sort(keys ^ (units.document.astype(np.uint64) * _ODD))
+    there = np.sort(within(keys, units.document))
     counts = ends[one + 1] - ends[one]
     pair = np.repeat(np.arange(len(one)), counts)
     sentence = np.arange(len(pair)) - np.repeat(np.cumsum(counts) - counts, counts) + np.repeat(ends[one], counts)
-    asked = keys[sentence] ^ (other[pair].astype(np.uint64) * _ODD)
+    asked = within(keys[sentence], other[pair])
     at = np.minimum(np.searchsorted(there, asked), max(len(there) - 1, 0))
     lost = np.flatnonzero(there[at] != asked) if len(there) else np.empty(0, np.int64)
     found = np.bincount(pair[lost], minlength=len(one))
@@ -64,9 +69,7 @@ def lost_of_texts(signing: Signing, texts: Sequence[str], one: Numbers, other: N
 def worst_losses(store: Store, verdicts: Verdicts, most: int) -> Iterator[dict[str, Any]]:
     """Yield the clusters by which most would be lost, the worst first, as rows of `Loss`."""
     near = verdicts.near()
-    lost = [np.empty(0, np.int64)]
-    for begin in range(0, near.num_rows, _PAIRS_AT_ONCE):
-        lost.append(_lost_of(store, near.slice(begin, _PAIRS_AT_ONCE)).counts)
+    lost = [np.empty(0, np.int64), *(each.counts for _, each in losses_of(store, near))]
     ids, of = np.unique(near["cluster"].to_numpy(), return_inverse=True)
     copies = near["copies"].to_numpy()
     dropped, total = np.zeros(len(ids), np.int64), np.zeros(len(ids), np.int64)
@@ -83,7 +86,3 @@ def worst_losses(store: Store, verdicts: Verdicts, most: int) -> Iterator[dict[s
                 "lost": int(total[place]),
                 "sentences": list(sentences)[:_SHOWN],
             }
-
-
-def _lost_of(store: Store, near: pa.Table) -> Lost:
-    return lost_sentences(store, near["hash"].to_numpy(), near["kept_hash"].to_numpy())

@@ -175,9 +175,8 @@ def _sample(address: Address, shingles: dict[str, Any], count: int, settings: Se
                 least = np.union1d(least, batch["hash"].to_numpy())[:count]
         if not len(least):
             raise StoreError(f"{store.address}: it has no sentences to plan with")
-        held = pa.Table.from_batches(list(store.corpus.texts(pa.table({"hash": least})))).sort_by("hash")
+        texts = store.corpus.texts_in_order(least)
         signing = freeze(store.signing, {**shingles, **Scheme(10, 4).options()})
-    texts = held["text"].cast(pa.large_string()).combine_chunks()
     return Sample.of(texts, signing, settings.scanning_of(signing.unit).jaccard, settings.resources)
 
 

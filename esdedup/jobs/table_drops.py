@@ -136,10 +136,12 @@ def decide(
     strong = (compared.jaccard >= threshold) & ~referenced[compared.a] & ~referenced[compared.b]
     a, b = compared.a[strong], compared.b[strong]
     none = keep.policies.none
-    parent = np.arange(texts, dtype=np.int32)
-    unite(parent, a, b)
-    connected = roots(parent, np.arange(texts))
-    keys = keep.keys(compared, np.union1d(a, b), connected)
+    keys: list[Keys] = []
+    if not none:
+        parent = np.arange(texts, dtype=np.int32)
+        unite(parent, a, b)
+        connected = roots(parent, np.arange(texts))
+        keys = keep.keys(compared, np.union1d(a, b), connected)
     rank = rank_copies(keys, np.arange(rows))
     best = np.full(texts, rows)
     np.minimum.at(best, compared.text, rank)

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from esdedup.columns.arrays import text_buffers
+from esdedup.columns.hashing import within
 from esdedup.columns.kernels import compiled
 
 if TYPE_CHECKING:
@@ -110,8 +111,7 @@ def _numbered(pairs: Hashes, text: Numbers, groups: Numbers) -> tuple[Numbers, N
     """Number the pairs of words within their groups. Return the number of each, in how many texts of its group it is,
     and once for each text that has it: its number and the text.
     """
-    keys = pairs ^ (groups[text].astype(np.uint64) * _ODD)
-    _, number = np.unique(keys, return_inverse=True)
+    _, number = np.unique(within(pairs, groups[text]), return_inverse=True)
     texts = len(groups)
     each = np.sort(number * texts + text)  # sorted faster than numpy finds what is unique
     own, owner = np.divmod(each[np.flatnonzero(np.diff(each, prepend=-1))], texts)

@@ -66,6 +66,16 @@ def _seconds(microseconds: Any) -> Keys:
     return found
 
 
+class _Highest(ColumnPolicy):
+    """Prefers the highest value of what another policy prefers the lowest of."""
+
+    def keys(self, values: pa.Array) -> Keys:
+        return -super().keys(values)  # type: ignore[safe-super]
+
+    def shown(self, key: float) -> Any:
+        return super().shown(-key)  # type: ignore[safe-super]
+
+
 class Oldest(ColumnPolicy):
     """The earliest date or time."""
 
@@ -84,17 +94,11 @@ class Oldest(ColumnPolicy):
             return key
 
 
-class Newest(Oldest):
+class Newest(_Highest, Oldest):
     """The latest date or time."""
 
     name = "newest"
     summary = "the latest date in a column"
-
-    def keys(self, values: pa.Array) -> Keys:
-        return -_times(values)
-
-    def shown(self, key: float) -> Any:
-        return super().shown(-key)
 
 
 class Lowest(ColumnPolicy):
@@ -110,17 +114,11 @@ class Lowest(ColumnPolicy):
         return None if np.isnan(key) else int(key) if key == int(key) else float(key)
 
 
-class Best(Lowest):
+class Best(_Highest, Lowest):
     """The highest number."""
 
     name = "best"
     summary = "the highest number in a column"
-
-    def keys(self, values: pa.Array) -> Keys:
-        return -_numbers(values)
-
-    def shown(self, key: float) -> Any:
-        return super().shown(-key)
 
 
 class Prefer(ColumnPolicy):

@@ -103,13 +103,12 @@ class Verdicts:
         """Take how many sentences each removed text loses (hash, kept_hash, lost), for `drops`."""
         self._db.create("lost", lost)
 
-    def large_clusters(self, share: float) -> list[str]:
-        """Name the clusters that hold more than a share of all sentences in clusters and outside."""
+    def large_clusters(self, most: float) -> list[str]:
+        """Name the clusters that hold more than so many sentences, and more than ten."""
         rows = self._db.rows(
-            "SELECT cluster, count(*) AS held FROM members GROUP BY cluster "
-            "HAVING held > greatest(10, ? * (SELECT n FROM total)) "
+            "SELECT cluster, count(*) AS held FROM members GROUP BY cluster HAVING held > greatest(10, ?) "
             "ORDER BY held DESC, cluster",
-            [share],
+            [most],
         )
         return [f"cluster {cluster:016x} holds {held:,} texts" for cluster, held in rows]
 
@@ -229,8 +228,6 @@ def decided(
             db.insert("members", pa.Table.from_batches([batch]).drop_columns("length").append_column("keys", lists))
         for batch in store.results.pair_hashes():
             db.insert("pairs", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
-        total = store.corpus.counts()["sentences_kept"] or 0
-        db.create("total", pa.table({"n": pa.array([total], pa.int64())}))
         db.execute("DELETE FROM members WHERE cluster IS NULL")  # outside all stars: these stay
         if only_apart:
             db.execute("DELETE FROM members WHERE hash NOT IN (SELECT hash FROM apart)")

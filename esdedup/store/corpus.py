@@ -186,6 +186,15 @@ class Corpus(Intake):
         With `first`, also return the document and position of the text's first sentence in reading order.
         """
 
+    def texts_in_order(self, hashes: Hashes) -> pa.LargeStringArray:
+        """Return the texts with these hashes, which are sorted and all there, in this order."""
+        from esdedup.columns.arrays import text_column
+
+        read = list(self.texts(pa.table({"hash": hashes})))
+        if not read:
+            return text_column([])
+        return pa.Table.from_batches(read).sort_by("hash")["text"].cast(pa.large_string()).combine_chunks()
+
     @abstractmethod
     def copies(self, hashes: pa.Table) -> Iterator[pa.RecordBatch]:
         """Yield every sentence with one of the texts in column `hash`, as `COPIES`, in any order."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.arrays import Numbers, text_column
+from esdedup.columns.arrays import Numbers
 from esdedup.columns.cuts import roots, unite
 from esdedup.columns.hashing import Hashes
 from esdedup.keeping.protocol import Policies, TextPolicy
@@ -83,18 +83,11 @@ class Preference:
             return
         found = [np.zeros(len(hashes)) for _ in wanted]
         for rows in _parts(groups):
-            texts = self._texts(hashes[rows])
+            order = np.argsort(hashes[rows])
+            texts = self.store.corpus.texts_in_order(hashes[rows][order]).take(pa.array(np.argsort(order)))
             for keys, policy in zip(found, wanted, strict=True):
                 keys[rows] = policy.text_keys(texts, groups[rows])
         self._hashes, self._text_keys = hashes, found
-
-    def _texts(self, hashes: Hashes) -> pa.LargeStringArray:
-        order = np.argsort(hashes)
-        read = pa.Table.from_batches(list(self.store.corpus.texts(pa.table({"hash": hashes[order]}))))
-        if not read.num_rows:
-            return text_column([])
-        texts = read.sort_by("hash")["text"].cast(pa.large_string()).combine_chunks()
-        return texts.take(pa.array(np.argsort(order)))
 
     def _of_texts(self, keys: Keys, hashes: Hashes) -> Keys:
         if not len(self._hashes):
