@@ -25,6 +25,14 @@ def matches(page: Page) -> Any:
     return page.locator("#result .match")
 
 
+def expect_held(page: Page, held: list[Any], count: int) -> None:
+    """A route is told of a request after the page is."""
+    until = time.monotonic() + 30
+    while len(held) < count and time.monotonic() < until:
+        page.wait_for_timeout(20)
+    assert len(held) == count
+
+
 def field(page: Page, name: str) -> Any:
     return page.locator(f"main [name={name}]")
 
@@ -83,15 +91,14 @@ def test_newer_typing_overtakes_a_slow_answer(page: Page) -> None:
     page.route("**/check", lambda route: held.append(route))
     page.goto("/")
     box = page.locator("textarea")
-    box.fill(SCRIPT)
-    page.wait_for_timeout(300)
-    assert len(held) == 1
-    box.fill(ARABIC)
-    page.wait_for_timeout(300)
-    assert len(held) == 2
+    with page.expect_request("**/check"):
+        box.fill(SCRIPT)
+    with page.expect_event("requestfailed") as failed, page.expect_request("**/check"):
+        box.fill(ARABIC)
+    expect_held(page, held, 2)
+    assert failed.value == held[0].request  # it was called off
     held[1].continue_()
     expect(matches(page).first).to_contain_text(ARABIC[:40])
-    assert held[0].request.failure  # it was called off
     page.unroute("**/check")
     expect(matches(page).first).to_contain_text(ARABIC[:40])
     box.fill(ARABIC)
