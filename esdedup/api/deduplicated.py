@@ -45,8 +45,25 @@ class Deduplicated(Generic[T]):
 
         stays = np.ones(len(self._source.texts), np.bool_)
         stays[self._drops.row] = False
-        found: T = self._source.table.take(np.flatnonzero(stays).tolist())
+        rows = np.flatnonzero(stays)
+        found: T = self._source.table.take(rows.tolist())
+        places = dict(zip(rows.tolist(), range(len(rows)), strict=True)) if self._merged[0] else {}
+        changes: dict[str, dict[int, Any]] = {}
+        for row, values in self._merged[0].items():
+            for column, value in values.items():
+                changes.setdefault(column, {})[places[row]] = value
+        for column, each in changes.items():
+            found = self._source.table.with_values(found, column, each)
         return found
+
+    @cached_property
+    def _merged(self) -> tuple[dict[int, dict[str, Any]], dict[int, list[str]]]:
+        return self._source.merged(self._drops)
+
+    @property
+    def merged(self) -> int:
+        """How many of the rows that stay got a value of another one, by `merge`."""
+        return len(self._merged[0])
 
     @cached_property
     def dropped(self) -> list[dict[str, Any]]:
@@ -69,6 +86,8 @@ class Deduplicated(Generic[T]):
                 "jaccard": None if isnan(jaccard) else round(jaccard, 6),
                 **by,
             }
+            if gave := self._merged[1].get(row):
+                dropped["gave"] = gave
             if other >= 0:
                 dropped["other"] = source.ids[other]
             if reference >= 0:

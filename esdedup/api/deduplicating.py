@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
@@ -33,6 +33,7 @@ def dedupe(  # type: ignore[overload-overlap]  # a path is no table
     contained: float | None = None,
     containing: float | None = None,
     certificate: Address | None = None,
+    merge: str | Mapping[str, str] | None = None,
     dry_run: bool = False,
     fresh: bool = False,
     keep_going: bool = False,
@@ -52,6 +53,7 @@ def dedupe(
     against_text_column: str | None = None,
     contained: float | None = None,
     containing: float | None = None,
+    merge: str | Mapping[str, str] | None = None,
     quiet: bool = False,
     **options: Unpack[TableOptions],
 ) -> Deduplicated[T]: ...
@@ -70,6 +72,7 @@ def dedupe(
     contained: float | None = None,
     containing: float | None = None,
     certificate: Address | None = None,
+    merge: str | Mapping[str, str] | None = None,
     dry_run: bool = False,
     fresh: bool = False,
     keep_going: bool = False,
@@ -103,6 +106,8 @@ def dedupe(
             a question of a test set.
         certificate: File to write a certificate to: what was there, what was written, what became of each removed text,
             and what it had that the kept one has not. `verify` checks it.
+        merge: Rules by which columns of what stays get values of all copies, such as
+            `price=newest:updated,tags=join,text=consensus`. See docs/dedupe.md.
         dry_run: Write nothing; count, and show the clusters by which most would be lost.
         fresh: Build a new store, and replace the old one when the job is finished.
         keep_going: Skip missing and damaged sources, and continue; they are listed under `damaged`.
@@ -141,7 +146,9 @@ def dedupe(
         from esdedup.jobs.preconditions import DropRules
         from esdedup.jobs.table_drops import compare_table
 
-        rules = DropRules(keep, None, False, files, against_only, against_text_column, contained, containing)
+        rules = DropRules(
+            keep, None, False, files, against_only, against_text_column, contained, containing, None, merge
+        )
         compared = compare_table(data, old, rules, options, columns=columns, id_column=id_column, quiet=quiet)
         found = Deduplicated[Any](compared)
         refuse_nothing(found.records, "record", found)
@@ -164,7 +171,7 @@ def dedupe(
     if proof is not None and not proof.parent.is_dir() and (out is None or proof.parent != Path(out)):
         raise UsageError(f"certificate: {proof.parent} is no folder; make it first")
     rules = DropRules(
-        keep, kinds, annotate, references, against_only, against_text_column, contained, containing, proof
+        keep, kinds, annotate, references, against_only, against_text_column, contained, containing, proof, merge
     )
     rules.check(references=bool(references))
     names, settings = list(source_names(sources)), settings_for(rules, options)

@@ -58,6 +58,7 @@ SHOWN = {
     "fresh": Shown(None, STORE),
     "golden": Shown("FILE"),
     "jaccard": Shown("S"),
+    "merge": Shown("COLUMN=RULE,…"),
     "keep_generations": Shown("N", STORE),
     "keep_going": Shown(None, READING),
     "kind": Shown("KIND"),

@@ -181,6 +181,8 @@ def deduped_text(done: Written, out: Path | None) -> str:
         )
     for column, count in done["no_value"].items():
         lines.append(f"{plural(count, done['unit'])} of clusters without a {column} that can be compared: these lost")
+    if "merged" in done:
+        lines.append(f"{plural(done['merged'], 'kept record')} got values of others")
     if "losses" in done:
         if done["losses"]:
             lines += ["", "Most would be lost by these clusters: sentences that the kept text does not have"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from types import NoneType
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from narwhals.exceptions import DuplicateError
 
 from esdedup.columns.arrays import LIST, joined, list_texts, replace_surrogates, taken, without_dictionary
+from esdedup.columns.changed import changed, with_changed
 from esdedup.errors import UsageError
 
 TEXT, ID = "text", "id"
@@ -47,6 +48,10 @@ class Table(ABC):
     def take(self, rows: Sequence[int]) -> Any:
         """Return the rows with these numbers, in the form that came in."""
 
+    @abstractmethod
+    def with_values(self, data: Any, path: str, values: Mapping[int, Any]) -> Any:
+        """Return a table as `take` returns it, with other values in some rows of a column, or at a dotted path."""
+
 
 class _Rows(Table):
     """A list of strings, or of dicts."""
@@ -75,6 +80,24 @@ class _Rows(Table):
     def take(self, rows: Sequence[int]) -> Any:
         return [self.data[row] for row in rows]
 
+    def with_values(self, data: Any, path: str, values: Mapping[int, Any]) -> Any:
+        keys = _keys(self, path)
+        for row, value in values.items():
+            data[row] = value if self._strings else _with_value(data[row], keys, value)
+        return data
+
+
+def _keys(table: Table, path: str) -> list[str]:
+    return [path] if path in table.names else path.split(".")
+
+
+def _with_value(holder: Any, keys: Sequence[str], value: Any) -> Any:
+    """Return a copy of a dict with another value at a path."""
+    if not keys:
+        return value
+    held = holder if isinstance(holder, dict) else {}
+    return {**held, keys[0]: _with_value(held.get(keys[0]), keys[1:], value)}
+
 
 class _HuggingFace(Table):
     """A `datasets.Dataset`."""
@@ -94,6 +117,10 @@ class _HuggingFace(Table):
 
     def take(self, rows: Sequence[int]) -> Any:
         return self.data.select(rows)
+
+    def with_values(self, data: Any, path: str, values: Mapping[int, Any]) -> Any:
+        rows = with_changed(data.with_format("arrow")[:], _keys(self, path), values)
+        return type(data)(rows, info=data.info)
 
 
 class _Relation(Table):
@@ -117,8 +144,13 @@ class _Relation(Table):
         return self.data[name]
 
     def take(self, rows: Sequence[int]) -> Any:
-        kept = taken(self.data, np.array(rows, np.int64))  # noqa: F841  # DuckDB finds the variable by its name
-        return self._relation.query("source", "SELECT * FROM kept")
+        return self._related(taken(self.data, np.array(rows, np.int64)))
+
+    def with_values(self, data: Any, path: str, values: Mapping[int, Any]) -> Any:
+        return self._related(with_changed(pa.table(data), _keys(self, path), values))
+
+    def _related(self, kept: pa.Table) -> Any:
+        return self._relation.query("source", "SELECT * FROM kept")  # DuckDB finds the variable by its name
 
 
 class _Frame(Table):
@@ -145,6 +177,21 @@ class _Frame(Table):
         if isinstance(native, pa.Table):
             return taken(native, np.array(rows, np.int64))
         return self.data[list(rows)].to_native()
+
+    def with_values(self, data: Any, path: str, values: Mapping[int, Any]) -> Any:
+        name, *keys = _keys(self, path)
+        if isinstance(data, pa.Table):
+            return with_changed(data, [name, *keys], values)
+        frame = nw.from_native(data, eager_only=True)
+        return frame.with_columns(_with_values(frame.get_column(name), keys, values)).to_native()
+
+
+def _with_values(series: nw.Series[Any], keys: Sequence[str], values: Mapping[int, Any]) -> nw.Series[Any]:
+    held = series.to_list()
+    for row, value in values.items():
+        held[row] = _with_value(held[row], keys, value)
+    kind = None if isinstance(series.dtype, nw.Object | nw.Unknown) else series.dtype
+    return nw.Series.from_iterable(series.name, held, kind, backend=series.implementation)
 
 
 def _chunked(series: nw.Series[Any]) -> pa.ChunkedArray:
@@ -190,6 +237,11 @@ class _Series(Table):
             return taken(native, np.array(rows, np.int64))
         return self.data[list(rows)].to_native()
 
+    def with_values(self, data: Any, path: str, values: Mapping[int, Any]) -> Any:
+        if isinstance(data, pa.ChunkedArray):
+            return pa.chunked_array([changed(data.combine_chunks(), (), values)])
+        return _with_values(nw.from_native(data, series_only=True), (), values).to_native()
+
 
 class _Stream(_Relation):
     """Anything that has an Arrow C stream. What comes back is a pyarrow table."""
@@ -200,8 +252,8 @@ class _Stream(_Relation):
     def fits(data: Any) -> bool:
         return hasattr(data, "__arrow_c_stream__")
 
-    def take(self, rows: Sequence[int]) -> Any:
-        return taken(self.data, np.array(rows, np.int64))
+    def _related(self, kept: pa.Table) -> Any:
+        return kept
 
 
 _KINDS: tuple[type[Table], ...] = (_HuggingFace, _Relation, _Frame, _Series, _Stream, _Rows)

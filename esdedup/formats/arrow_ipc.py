@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from esdedup.formats.compression.opener import Member
-    from esdedup.formats.decisions import Decisions
+    from esdedup.formats.decisions import Decisions, Wanted
 
 _FILE, _OLD_FEATHER = b"ARROW1", b"FEA1"
 _BEFORE_STREAM = 8  # bytes of a file: what it begins with, padded
@@ -57,6 +57,19 @@ class Arrow(TableFormat):
                 yield from cut(table.documents(part, walk.records - before + 1, walk))
                 walk.records += part.num_rows
         walk.share = 1.0
+
+    def values(
+        self, member: Member, walk: Walk, columns: Sequence[str], wanted: Wanted
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """See `Format`."""
+        from esdedup.formats.arrow_rows import ArrowRows
+
+        with member.file(walk.label, b"") as file:
+            schema, batches, _ = _opened(file, walk.label)
+            table = ArrowRows(schema, self, walk.label)
+            for batch in batches:
+                yield from table.values(batch, walk.records + 1, columns, wanted)
+                walk.records += batch.num_rows
 
     def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes]:
         """See `Format`: schema, metadata and compression are kept, and whether it is a file or a stream."""

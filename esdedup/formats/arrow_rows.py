@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,10 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from esdedup.columns.arrays import LIST, joined, list_texts, taken, without_dictionary
+from esdedup.columns.changed import json_values, with_changed
 from esdedup.columns.records import DOCUMENTS
 from esdedup.errors import SourceError, UsageError
 from esdedup.files import compact_json
-from esdedup.formats.decisions import Decisions
+from esdedup.formats.decisions import Decisions, Wanted
 from esdedup.formats.fields import TableFormat, several_texts
 from esdedup.formats.line_format import decoded
 from esdedup.formats.protocol import NOTE, Walk
@@ -80,6 +81,18 @@ class ArrowRows:
             raise UsageError(f"{self._label}: column {path!r} contains {array.type}, not text") from error
         return array, bad
 
+    def values(
+        self, batch: pa.RecordBatch, first: int, columns: Sequence[str], wanted: Wanted
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """Yield the values of columns in the wanted rows of a batch, of which the first has the number `first`."""
+        rows = [row for row in range(batch.num_rows) if wanted.takes(first + row)]
+        if rows:
+            for column in columns:
+                if column not in _leaves(self._schema):
+                    raise UsageError(f"{self._label}: no column {column!r} (--merge)")
+            held = [json_values(taken(_column_at(batch, column), np.array(rows))) for column in columns]
+            yield from ((first + row, list(values)) for row, *values in zip(rows, *held, strict=True))
+
     def schema(self, annotate: bool) -> pa.Schema:
         """Return the schema of the rewritten table."""
         schema = self._schema
@@ -98,6 +111,7 @@ class ArrowRows:
         first = decisions.record + 1
         stays = np.ones(batch.num_rows, np.bool_)
         texts: dict[int, str] = {}
+        merged: dict[str, dict[int, Any]] = {}
         unmarked = batch.num_rows
         while (record := decisions.next_record) < first + batch.num_rows:
             row = record - first
@@ -110,9 +124,13 @@ class ArrowRows:
                     texts[row] = left
             else:
                 decisions.stay()
+                for column, value in (decisions.values or {}).items():
+                    merged.setdefault(column, {})[row] = value
         decisions.stay(unmarked)
         if texts:
-            batch = _with_texts(batch, self._texts[0], texts)
+            batch = with_changed(batch, _path(batch, self._texts[0]), texts)
+        for column, values in merged.items():
+            batch = with_changed(batch, _path(batch, column), values)
         return batch if stays.all() else taken(batch, np.flatnonzero(stays))
 
     def _text_of(self, batch: pa.RecordBatch, row: int) -> str | None:
@@ -167,31 +185,6 @@ def _noted(batch: pa.RecordBatch, decisions: Decisions) -> pa.RecordBatch:
     if NOTE in batch.schema.names:
         batch = batch.drop_columns([NOTE])
     return batch.append_column(pa.field(NOTE, pa.string()), pa.array(notes, pa.string()))
-
-
-def _with_texts(batch: pa.RecordBatch, path: str, texts: Mapping[int, str]) -> pa.RecordBatch:
-    head, *rest = _path(batch, path)
-    at = batch.schema.names.index(head)
-    return batch.set_column(at, batch.schema.field(at), _replaced(batch.column(at), rest, texts))
-
-
-def _replaced(array: pa.Array, path: list[str], texts: Mapping[int, str]) -> pa.Array:
-    """Return the array with other texts in some rows: in the array itself, or in the struct field at `path`."""
-    if path:
-        fields = list(array.type)
-        children = [array.field(index) for index in range(len(fields))]
-        at = array.type.get_field_index(path[0])
-        children[at] = _replaced(children[at], path[1:], texts)
-        return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())
-    order = np.arange(len(array))
-    order[list(texts)] = np.arange(len(array), len(array) + len(texts))
-    kind, values = array.type, list(texts.values())
-    if not pa.types.is_dictionary(kind):
-        return taken(pa.concat_arrays([array, pa.array(values, kind)]), order)
-    known = len(array.dictionary)
-    numbers = pa.concat_arrays([array.indices, pa.array(range(known, known + len(values)), kind.index_type)])
-    dictionary = pa.concat_arrays([array.dictionary, pa.array(values, kind.value_type)])
-    return pa.DictionaryArray.from_arrays(numbers.take(pa.array(order)), dictionary, ordered=kind.ordered)
 
 
 class Sink(io.RawIOBase):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from esdedup.errors import SourceChangedError
 from esdedup.formats.text_limit import USUAL
 from esdedup.text.segment import without
-from esdedup.text.splitting import Splitting
+from esdedup.text.splitting import DEFAULT, Splitting
 
 _NO_MORE = 2**63
 
@@ -19,6 +19,22 @@ class Verdict(NamedTuple):
     position: int
     cluster: str  # 16 hex digits
     keep: bool
+    values: Mapping[str, Any] | None = None  # of a record that stays: what its columns become
+
+
+class Wanted:
+    """Numbers of records, in order."""
+
+    def __init__(self, numbers: Iterable[int]) -> None:
+        self._numbers = iter(numbers)
+        self.next = next(self._numbers, _NO_MORE)
+
+    def takes(self, number: int) -> bool:
+        """Return whether a record is one of them. The numbers that are asked for increase."""
+        if number != self.next:
+            return False
+        self.next = next(self._numbers, _NO_MORE)
+        return True
 
 
 class Decisions:
@@ -40,11 +56,19 @@ class Decisions:
         self.documents = 0
         self.documents_dropped = 0
         self.sentences_dropped = 0
+        self.values: Mapping[str, Any] | None = None  # new values of the record whose drops were asked for last
         self._verdicts = iter(verdicts)
         self._splitting = splitting
         self._label = label
         self._next: tuple[int, Sequence[Verdict]] = (0, ())
         self._advance()
+
+    @classmethod
+    def of_nothing(cls, record: int, max_text: int) -> Decisions:
+        """Return those of a source that is only read, behind so many records."""
+        found = cls((), Splitting("record", DEFAULT), "")
+        found.record, found.max_text = record, max_text
+        return found
 
     @property
     def next_record(self) -> int:
@@ -52,15 +76,17 @@ class Decisions:
         return self._next[0]
 
     def drops(self, record: int) -> frozenset[int]:
-        """Return the positions of the sentences that this record loses."""
-        return frozenset(verdict.position for verdict in self._at(record) if not verdict.keep)
+        """Return the positions of the sentences that this record loses. `values` are then what its columns become."""
+        verdicts = self._at(record)
+        self.values = next((verdict.values for verdict in verdicts if verdict.values), None)
+        return frozenset(verdict.position for verdict in verdicts if not verdict.keep)
 
     def note(self, record: int) -> Any:
         """Return the verdicts of this record as a JSON value. The record counts as written."""
         verdicts = self._at(record)
         self.documents += 1
         if not self._splitting.whole:
-            return [verdict._asdict() for verdict in verdicts]
+            return [{"position": at, "cluster": cluster, "keep": keep} for at, cluster, keep, _ in verdicts]
         return (
             {"cluster": verdicts[0].cluster, "keep": verdicts[0].keep} if verdicts else {"cluster": None, "keep": True}
         )

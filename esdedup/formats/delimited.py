@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from esdedup.errors import UsageError
 from esdedup.files import compact_json
 from esdedup.formats.csv_lines import HeldLines, NumberedLines, csv_records
 from esdedup.formats.encoding import exchanged
@@ -75,6 +76,7 @@ class _Cells(Records):
         self._annotate = annotate
         self._separator = table.between
         self._columns = table.without_header(label)
+        self._names: Sequence[str] = ()
 
     @property
     def columns(self) -> Columns:
@@ -100,6 +102,27 @@ class _Cells(Records):
         cells[self.columns.text] = text
         return self.joined(cells) + body_and_end(data)[1]
 
+    def values(self, data: bytes, columns: Sequence[str]) -> list[Any]:
+        places = self._places(columns)
+        cells = self.cells_up_to(data, max(places, default=0))
+        return [cells[place] if place < len(cells) else None for place in places]
+
+    def with_values(self, data: bytes, values: Mapping[str, Any]) -> bytes:
+        places = self._places(list(values))
+        cells = self.cells_up_to(data, max(places))
+        cells += [""] * (max(places) + 1 - len(cells))
+        for place, value in zip(places, values.values(), strict=True):
+            cells[place] = value if isinstance(value, str) else compact_json(value)
+        return self.joined(cells) + body_and_end(data)[1]
+
+    def _places(self, columns: Sequence[str]) -> list[int]:
+        return [self._table.place_of(column, self._names, self._label, "--merge") for column in columns]
+
+    def cells_up_to(self, data: bytes, last: int) -> list[str]:
+        """Return the cells of a record, at least those up to a place."""
+        del last
+        return self.cells(data)
+
     def annotated(self, data: bytes, note: Any) -> bytes | None:
         return self.with_cell(data, compact_json(note))
 
@@ -110,6 +133,7 @@ class _Cells(Records):
 
     def take_header(self, names: Sequence[str], header: bytes) -> bytes:
         """Read the columns from the header, and return the header to write."""
+        self._names = names
         self._columns = self._table.with_header(names, self._label)
         return self.with_cell(header, NOTE) if self._annotate else header
 
@@ -211,11 +235,28 @@ class _TabLines(_Cells):
         return super().annotated(data, note)
 
     def cells(self, data: bytes) -> list[str]:
+        return self._split(data, self._splits)
+
+    def cells_up_to(self, data: bytes, last: int) -> list[str]:
+        """As `_Cells`. What is behind them is one cell more, or belongs to the last column."""
+        ends_here = last == (len(self._names) - 1 if self._names else self.columns.text)
+        return self._split(data, max(self._splits, last if ends_here else last + 1))
+
+    def _split(self, data: bytes, splits: int) -> list[str]:
         line = decoded(body_and_end(data)[0])
-        return [] if line is None else line.split(self._separator, self._splits)
+        return [] if line is None else line.split(self._separator, splits)
 
     def joined(self, cells: Sequence[str]) -> bytes:
         return self._separator.join(cells).encode()
+
+    def with_values(self, data: bytes, values: Mapping[str, Any]) -> bytes:
+        for column, value in values.items():
+            if any(sign in str(value) for sign in (self._separator, "\n", "\r")):
+                raise UsageError(
+                    f"{self._label}: the merged value of {column} has a separator or a line end, which TSV cannot "
+                    "hold; use CSV or JSON Lines"
+                )
+        return super().with_values(data, values)
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,12 @@ class TableFormat(Format):
         del asked
         return replace(self, text_column=column), "text"
 
+    def place_of(self, column: str, names: Sequence[str], label: str, asked: str) -> int:
+        """Return the place of a column: by its name if the table has `names`, or by its number. `asked` is the option
+        that names it.
+        """
+        return _find(column, names, label, asked) if names else _number(column, label)
+
     def unnamed(self, label: str) -> Columns:
         """Return the columns of a table without a header: numbers from 1, by default id 1 and text 2."""
         text, *more = (_number(column, label) for column in (self.text_column or "2").split(","))
@@ -102,7 +108,7 @@ class TableFormat(Format):
         if self.text_column:
             whole = self.text_column in names  # a name may contain a comma
             parts = [self.text_column] if whole else self.text_column.split(",")
-            text, *more = (_find(part, names, label, "text") for part in parts)
+            text, *more = (_find(part, names, label, "--text-column") for part in parts)
         elif (found := _usual(_TEXTS, names)) is not None:
             text = found
         elif positional and len(names) > 1:
@@ -116,13 +122,13 @@ class TableFormat(Format):
         if self.id_column == LINE:
             identifier = None
         elif self.id_column:
-            identifier = _find(self.id_column, names, label, "id")
+            identifier = _find(self.id_column, names, label, "--id-column")
         else:
             identifier = _usual(_IDS, names)
             if identifier is None and positional and text != 0:
                 identifier = 0
         if self.title_column:
-            return Columns(identifier, _find(self.title_column, names, label, "title"), text, tuple(more))
+            return Columns(identifier, _find(self.title_column, names, label, "--title-column"), text, tuple(more))
         title = _usual(_TITLES, names)
         return Columns(identifier, None if title == text else title, text, tuple(more))
 
@@ -140,7 +146,7 @@ def _usual(expected: Sequence[str], names: Sequence[str]) -> int | None:
     return next((folded.index(name) for name in expected if name in folded), None)
 
 
-def _find(column: str, names: Sequence[str], label: str, role: str) -> int:
+def _find(column: str, names: Sequence[str], label: str, asked: str) -> int:
     for name in (column, column.removesuffix("[]")):  # a column of lists is its values
         if name in names:
             return names.index(name)
@@ -149,7 +155,7 @@ def _find(column: str, names: Sequence[str], label: str, role: str) -> int:
         return stripped.index(column.strip())
     if _is_number(column) and 1 <= int(column) <= len(names):
         return int(column) - 1
-    raise UsageError(f"{label}: no column {column!r} (--{role}-column); columns: {_listed(names)}{_advice(names)}")
+    raise UsageError(f"{label}: no column {column!r} ({asked}); columns: {_listed(names)}{_advice(names)}")
 
 
 def _number(column: str, label: str) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from esdedup.errors import SourceError
 from esdedup.formats.encoding import EncodedText
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from esdedup.columns.records import Skips
     from esdedup.formats.compression.opener import Member
-    from esdedup.formats.decisions import Decisions
+    from esdedup.formats.decisions import Decisions, Wanted
 
 _BLANK = b" \t\r\n"
 _BLOCK = 2**20
@@ -48,6 +48,17 @@ class Json(EncodedText, JsonObjects):
         """See `Format`: kept values unchanged, with the commas and line ends between them."""
         rewrite = partial(self._rewritten, walk=walk, decisions=decisions, annotate=annotate)
         return self.rewritten(member.pieces, walk.label, rewrite)
+
+    def values(
+        self, member: Member, walk: Walk, columns: Sequence[str], wanted: Wanted
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """See `Format`."""
+        records = self.records(walk.label, annotate=False)
+        values = Values(self.as_utf8(member.pieces, walk.label), walk.max_text, walk.label)
+        for part in values:
+            if part.number and wanted.takes(walk.records + part.number):
+                yield walk.records + part.number, records.values(part.data, columns)
+        walk.records += values.number
 
     def _rewritten(self, pieces: Iterator[bytes], walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes]:
         records, before = self.records(walk.label, annotate), decisions.record
@@ -77,6 +88,7 @@ class Json(EncodedText, JsonObjects):
                 data = records.with_text(data, left)
             else:
                 decisions.stay()
+                data = records.with_values(data, decisions.values) if decisions.values else data
             yield waiting
             yield data
             waiting = part.behind

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -136,6 +136,17 @@ class _Objects(Records):
         if found := _locate(record, self._path):
             holder, key = found
             holder[key] = text
+        return _json_bytes(record) + _end(data)
+
+    def values(self, data: bytes, columns: Sequence[str]) -> list[Any]:
+        record = _object(decoded(data)) or {}
+        return [_value(record, column) for column in columns]
+
+    def with_values(self, data: bytes, values: Mapping[str, Any]) -> bytes:
+        record = _object(decoded(data)) or {}
+        for column, value in values.items():
+            holder, key = _locate(record, column) or (record, column)
+            holder[key] = value
         return _json_bytes(record) + _end(data)
 
     def annotated(self, data: bytes, note: Any) -> bytes | None:

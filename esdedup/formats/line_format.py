@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from esdedup.columns.records import Skips
     from esdedup.formats.compression.opener import Member
-    from esdedup.formats.decisions import Decisions
+    from esdedup.formats.decisions import Decisions, Wanted
 
 BLOCK = 2**20
 BOM = b"\xef\xbb\xbf"
@@ -46,6 +46,14 @@ class Records:
 
     def annotated(self, data: bytes, note: Any) -> bytes | None:
         """Return the record with an annotation; None if it cannot have one."""
+
+    def values(self, data: bytes, columns: Sequence[str]) -> list[Any]:
+        """Return the values of columns, as JSON; None for a missing one."""
+        raise NotImplementedError
+
+    def with_values(self, data: bytes, values: Mapping[str, Any]) -> bytes:
+        """Return the record with other values in some columns."""
+        raise NotImplementedError
 
 
 class LineFormat(EncodedText):
@@ -85,6 +93,19 @@ class LineFormat(EncodedText):
 
         return self.rewritten(member.pieces, walk.label, rewrite)
 
+    def values(
+        self, member: Member, walk: Walk, columns: Sequence[str], wanted: Wanted
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """See `Format`."""
+        from esdedup.formats.decisions import Decisions
+
+        records, counted = self.records(walk.label, annotate=False), Decisions.of_nothing(walk.records, walk.max_text)
+        pieces, records.exchanged = self._with_line_feeds(self.as_utf8(member.pieces, walk.label), walk.label)
+        for number, data in records.records(pieces, counted):
+            if wanted.takes(number):
+                yield number, records.values(data, columns)
+        walk.records = counted.record
+
     def _with_line_feeds(self, pieces: Iterator[bytes], label: str) -> tuple[Iterator[bytes], bool]:
         return with_line_feeds(pieces, label, quotes=self.quotes, separator=self.between.encode())
 
@@ -104,7 +125,7 @@ def rewrite_records(records: Records, pieces: Iterator[bytes], decisions: Decisi
                 yield records.with_text(data, left)
         else:
             decisions.stay()
-            yield data
+            yield records.with_values(data, decisions.values) if decisions.values else data
 
 
 class LineBlocks:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from esdedup.formats.fields import TableFormat
 from esdedup.formats.protocol import Walk
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from esdedup.formats.compression.opener import Member
-    from esdedup.formats.decisions import Decisions
+    from esdedup.formats.decisions import Decisions, Wanted
 
 _PIECE = 2**18
 _MAGIC = b"PAR1"
@@ -34,6 +34,16 @@ class Parquet(TableFormat):
 
         with member.file(walk.label, _MAGIC) as file, ParquetTable(file, self, walk.label, walk.max_text) as table:
             yield from walk.up_to_limit(table.documents(walk))
+            walk.records += table.rows
+
+    def values(
+        self, member: Member, walk: Walk, columns: Sequence[str], wanted: Wanted
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """See `Format`."""
+        from esdedup.formats.parquet_table import ParquetTable
+
+        with member.file(walk.label, _MAGIC) as file, ParquetTable(file, self, walk.label, walk.max_text) as table:
+            yield from table.values(walk.records + 1, columns, wanted)
             walk.records += table.rows
 
     def rewrite(self, member: Member, walk: Walk, decisions: Decisions, annotate: bool) -> Iterator[bytes]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -14,7 +14,7 @@ from esdedup.columns.arrays import without_views
 from esdedup.errors import SourceError
 from esdedup.formats.arrow_rows import ArrowRows, Sink, damage_of
 from esdedup.formats.batches import MAX_BYTES, MAX_ROWS, cut
-from esdedup.formats.decisions import Decisions
+from esdedup.formats.decisions import Decisions, Wanted
 from esdedup.formats.fields import TableFormat
 from esdedup.formats.parquet_pages import HeaderError, pages
 from esdedup.formats.protocol import Walk
@@ -77,6 +77,16 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
         yield sink.take()
         if damage:
             raise damage
+
+    def values(self, first: int, columns: Sequence[str], wanted: Wanted) -> Iterator[tuple[int, list[Any]]]:
+        """As `Format.values`; the first row has the number `first`."""
+        for group in range(self._file.metadata.num_row_groups):
+            if wanted.next >= first + (rows := self._file.metadata.row_group(group).num_rows):
+                first += rows
+                continue
+            for batch in self._batches(group):
+                yield from self._table.values(batch, first, columns, wanted)
+                first += batch.num_rows
 
     def _damage(self) -> AbstractContextManager[None]:
         return damage_of(self._label, "Parquet")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from esdedup.errors import UsageError
 from esdedup.formats.compression.protocol import compression_of
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from esdedup.columns.records import Skips
     from esdedup.formats.compression.opener import Member
-    from esdedup.formats.decisions import Decisions
+    from esdedup.formats.decisions import Decisions, Wanted
 
 NOTE = "esdedup"
 """The key or column for annotations."""
@@ -114,6 +114,15 @@ class Format(Choice):
         Raises `UsageError`, which says who has `asked`, if sources of this format have no such column.
         """
         raise UsageError(f"{asked} compares the column {column!r}, and {self.name} has no columns; use another policy")
+
+    def values(
+        self, member: Member, walk: Walk, columns: Sequence[str], wanted: Wanted
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """Yield the numbers of the wanted records of a member, and the values of columns there, as JSON.
+
+        Record numbers go on from `walk.records`. Raises `UsageError` for a column that is not there.
+        """
+        raise UsageError(f"{walk.label}: {self.name} has no columns that can be merged; omit merge")
 
     @classmethod
     def stem(cls, name: str) -> str | None:

@@ -26,6 +26,7 @@ from esdedup.jobs.containing import Containment, find_containing_references
 from esdedup.jobs.keep_values import read_values
 from esdedup.jobs.lakes import opened_for
 from esdedup.jobs.losses import worst_losses
+from esdedup.jobs.merging import check_columns, merge_records
 from esdedup.jobs.preconditions import Address, DropRules
 from esdedup.jobs.progress_bar import Job
 from esdedup.jobs.rewriting import Rewriting, Writing
@@ -62,6 +63,8 @@ def dedupe_files(
         found, against = job.sources, rules.against
         _check_sources(found, annotate=rules.annotate)
         _check_references(against, found, store)
+        if rules.rules is not None:
+            check_columns(found, rules.rules, job.settings.resources.processes)
         values = read_values(rules.policies, found, job.settings.resources.processes)
         names = _output_names(found, folder, sources, against)
         place = stack.enter_context(out_folder(folder, found, fresh=job.fresh))
@@ -78,6 +81,8 @@ def dedupe_files(
         refuse_other_sources(opened, job.checkpoints, instead="use another --out")
         opened.ledger.begin_job("dedupe")
         _refuse_history(opened)
+        if rules.merge is not None and not opened.signing.splitting.whole:
+            raise UsageError(f"merge makes one record of several, and unit is {opened.signing.unit}; use unit record")
         scanning = settings.scanning_of(opened.signing.unit)
         clock = time.perf_counter()
         read_into(opened, job, twice=True)
@@ -112,7 +117,14 @@ def dedupe_files(
         clock = time.perf_counter()
         read = {(checkpoint.name, checkpoint.path): checkpoint for checkpoint in opened.ledger.sources()}
         states = [each.ledger.state() for each in (opened, *(reference.store for reference in references))]
-        told = rules.annotate, rules.kinds, rules.contained, rules.containing, rules.against_only
+        told = (
+            rules.described().get("merge"),
+            rules.annotate,
+            rules.kinds,
+            rules.contained,
+            rules.containing,
+            rules.against_only,
+        )
         key = json.dumps([states, asdict(scanning), *told])
         source_names = {checkpoint.number: checkpoint.name for checkpoint in read.values()}
         rows_apart = pa.concat_tables(set_apart) if set_apart else None
@@ -123,6 +135,9 @@ def dedupe_files(
                 Writing(source, name, read[mark.name, mark.path])
                 for mark, source, name in zip(job.checkpoints, found, names, strict=True)
             ]
+            merged = {}
+            if rules.rules is not None:
+                merged["merged"] = merge_records(verdicts, writings, rules.rules, settings.resources.processes)
             written = Rewriting(place, opened.signing, rules.annotate, job.keep_going).all(
                 [] if out is None else writings, verdicts, key, settings.resources, quiet=quiet
             )
@@ -152,6 +167,7 @@ def dedupe_files(
         "no_value": no_value,
         **written,
         "counts": counts,
+        **merged,
         "damaged": job.damaged,
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
         **shown,
@@ -170,6 +186,8 @@ def settings_for(rules: DropRules, options: dict[str, Any]) -> Settings:
     if options.get("limit") is not None:
         raise UsageError("limit: dedupe writes whole sources; omit --limit")
     settings = settings_of(options)
+    if rules.merge is not None and settings.scanning.across != "any":
+        raise UsageError("merge and across exclude each other; omit one")
     if rules.contained is not None and settings.scanning.across != "any":
         raise UsageError("contained and across exclude each other; omit one")
     settings = stars_around_what_is_kept(settings)

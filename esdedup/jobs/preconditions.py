@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from esdedup.analysis.names import KINDS
 from esdedup.errors import StoreError, UsageError
-from esdedup.keeping.protocol import Policies, split_policies
+from esdedup.keeping.protocol import NONE, Policies, split_policies, split_rules
 from esdedup.output.choices import TABLE_FORMATS
 from esdedup.store.registry import kind_of
 
 if TYPE_CHECKING:
+    from esdedup.keeping.merge_rules import Rules
     from esdedup.store.ledger import ReadingCheckpoint
     from esdedup.store.store import Store
 
@@ -90,15 +91,27 @@ class DropRules(NamedTuple):
     contained: float | None = None
     containing: float | None = None
     certificate: Path | None = None
+    merge: str | Mapping[str, str] | None = None
 
     @property
     def policies(self) -> Policies:
         """Which copy stays. Raises `UsageError` for what is no policy."""
         return Policies.parse(self.keep)
 
+    @property
+    def rules(self) -> Rules | None:
+        """What becomes of the columns of what stays. Raises `UsageError` for what is no rule."""
+        from esdedup.keeping.merge_rules import Rules
+
+        return None if self.merge is None else Rules.parse(self.merge)
+
     def described(self) -> dict[str, Any]:
         """Return the rules as JSON."""
-        held = self._asdict() | {"keep": self.policies.words, "against": list(map(str, self.against))}
+        held = self._asdict() | {
+            "keep": self.policies.words,
+            "merge": self.rules and self.rules.words,
+            "against": list(map(str, self.against)),
+        }
         return {
             name: value for name, value in held.items() if name != "certificate" and value not in (None, (), [], False)
         }
@@ -106,6 +119,11 @@ class DropRules(NamedTuple):
     def check(self, *, references: bool) -> None:
         """Raise `UsageError` for a value that is not allowed, or that needs references."""
         split_policies(self.keep)
+        if self.merge is not None:
+            split_rules(self.merge)
+            unfit = {"annotate": self.annotate, "against_only": self.against_only, "keep none": self.keep == NONE}
+            if name := next((name for name, given in unfit.items() if given), None):
+                raise UsageError(f"merge and {name} exclude each other; omit one")
         for kind in self.kinds or ():
             check_choice("kinds", kind, KINDS)
         for name, share in (("contained", self.contained), ("containing", self.containing)):

@@ -19,6 +19,7 @@ from esdedup.errors import UsageError
 from esdedup.jobs.against import read_references
 from esdedup.jobs.preconditions import DropRules
 from esdedup.jobs.table_dedupe import Compared, compare_rows, rows_of, settings_for, signing_of
+from esdedup.keeping.merge_rules import Copies, Rules
 from esdedup.keeping.protocol import Policies, TextPolicy
 from esdedup.keeping.ranking import counted_without, nothing_to_compare, rank_copies, reasons
 from esdedup.matching.containment import MEMORY_SHARE, TEXTS_AT_ONCE, find_contained, find_containing
@@ -44,6 +45,7 @@ class Drops(NamedTuple):
     cluster_of: Numbers
     by: list[dict[str, Any]]  # by which policy each lost, and against what value; empty if none is kept
     no_value: dict[str, int]  # rows of clusters whose column has no value that a policy can compare
+    rank: Numbers  # of each dropped row, among all in the order of preference
 
 
 @dataclass(frozen=True)
@@ -211,6 +213,7 @@ def decide(
         np.where(clustered & ~referenced[compared.text], own, -1),
         by,
         counted_without(keep.policies, [each[clustered] for each in keys]),
+        rank[dropped],
     )
 
 
@@ -251,6 +254,23 @@ class ComparedTable:
     not_compared: dict[str, int]
     keep: Preferred
     threshold: float
+    rules: Rules | None
+
+    def merged(self, drops: Drops) -> tuple[dict[int, dict[str, Any]], dict[int, list[str]]]:
+        """Return by row what its columns become, and by dropped row the columns that it gave something to."""
+        if self.rules is None:
+            return {}, {}
+        lost = np.flatnonzero((drops.kept >= 0) & np.isin(drops.reason, ("identical", "near")))
+        firsts, number = np.unique(drops.kept[lost], return_inverse=True)
+        cluster = np.concatenate([np.arange(len(firsts)), number])
+        rows = np.concatenate([firsts, drops.row[lost]])
+        order = np.lexsort((np.concatenate([np.full(len(firsts), -1), drops.rank[lost]]), cluster))
+        rows = rows[order]
+        taken = pa.array(rows)
+        columns = {name: column_at(self.table, name).take(taken).to_pylist() for name in self.rules.columns}
+        found = list(self.rules.apply(Copies(cluster[order], np.zeros(len(rows), np.int64), columns)))
+        gave = {int(rows[row]): names for *_, given in found for row, names in given.items()}
+        return {int(rows[first]): values for first, values, _ in found}, gave
 
 
 def compare_table(
@@ -278,7 +298,9 @@ def compare_table(
     signer = TextSigner(signing)
     table = table_of(data)
     texts = texts_of(table, columns, id_column)
-    keep = Preferred.of(rules.policies, table)
+    keep, merging = Preferred.of(rules.policies, table), rules.rules
+    for name in () if merging is None else merging.columns:
+        column_at(table, name)  # or it is not there
     rows = rows_of(texts, signer)
     old_rows = rows_of(pa.chunked_array([old_texts], pa.large_string()), signer) if old_texts else None
     compared, first_old = compare_rows(rows, old_rows, settings, signing, quiet=quiet)
@@ -303,5 +325,5 @@ def compare_table(
     threshold = settings.scanning_of(signing.unit).jaccard
     return ComparedTable(
         table, texts, ids_of(table, id_column), ids_there, texts_there, compared, inside, holds, rules.against_only,
-        rows.not_compared, keep, threshold,
+        rows.not_compared, keep, threshold, merging,
     )  # fmt: skip

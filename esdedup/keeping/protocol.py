@@ -7,7 +7,7 @@ copy without a key (not a number) loses to one that has one.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -144,6 +144,45 @@ def split_policies(text: str | Sequence[str]) -> list[tuple[str, str]]:
         raise UsageError("keep: none keeps nothing, and leaves no draw to decide; give it alone")
     if again := next((item for place, item in enumerate(items) if item in items[:place]), None):
         raise UsageError(f"keep: {again} is there twice; omit one")
+    return found
+
+
+_RULES = ("most", "join", "consensus")
+"""Rules of `merge` that are no policies: see `esdedup.keeping.merge_rules`."""
+
+
+def split_rules(merge: str | Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Return column, name and argument of each rule of `merge`, as `split_policies`. What is parted by a comma from a
+    list of `prefer`, and has no equals sign, belongs to it.
+
+    Raises `UsageError` for what is no rule.
+    """
+    pairs: list[list[str]] = []
+    if isinstance(merge, str):
+        for item in merge.split(","):
+            column, sign, rule = item.partition("=")
+            if not sign and pairs and pairs[-1][1].startswith("prefer:"):
+                pairs[-1][1] += f",{item}"
+            else:
+                pairs.append([column.strip(), rule.strip()])
+    else:
+        pairs = [[column, rule] for column, rule in merge.items()]
+    found: list[tuple[str, str, str]] = []
+    for column, rule in pairs:
+        name, _, argument = rule.partition(":")
+        if not column or not rule:
+            raise UsageError(f"merge is {shown_value(column)}; give COLUMN=RULE, as in price=newest:updated,tags=join")
+        if name not in _RULES:
+            if name not in _FORMS:
+                raise UsageError(f"merge: {rule} is no rule; allowed: {', '.join(_RULES)}, and the policies of keep")
+            [(name, argument), *more] = split_policies(rule)
+            if more or name == NONE:
+                raise UsageError(f"merge: {column}={rule}; give one rule for a column, and not none")
+        elif argument and name != "join":
+            raise UsageError(f"merge: {rule} is no rule; give {name}")
+        if column in [known for known, *_ in found]:
+            raise UsageError(f"merge: {column} is there twice; omit one")
+        found.append((column, name, argument))
     return found
 
 

@@ -5,6 +5,7 @@ Clusters are stars around the kept text, so everything dropped was verified agai
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
@@ -59,13 +60,24 @@ def apart(columns: Mapping[str, Any], reason: str) -> pa.Table:
 
 
 _SAVED: pa.Schema = pa.schema(
-    [("place", pa.int64()), ("position", pa.int32()), ("cluster", pa.uint64()), ("keep", pa.bool_())]
+    {"place": pa.int64(), "position": pa.int32(), "cluster": pa.uint64(), "keep": pa.bool_(), "changes": pa.string()}
 )
 _GROUPS = {"any": "NULL", "documents": "document", "sources": "source"}
 _TABLES = """
 CREATE TABLE members (hash UBIGINT, cluster UBIGINT, kind VARCHAR, source INTEGER, file INTEGER, document INTEGER,
     place BIGINT, position INTEGER, id VARCHAR, keys DOUBLE[]);
 CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE);
+CREATE TABLE held (file INTEGER, place BIGINT, held VARCHAR);
+CREATE TABLE merged (file INTEGER, place BIGINT, changes VARCHAR);
+CREATE TABLE gave (file INTEGER, place BIGINT, gave VARCHAR[]);
+"""
+
+_TO_MERGE = """
+SELECT cluster, file, place, dropped, keys, document FROM verdicts
+WHERE (NOT dropped OR reason IN ('identical', 'near')) AND cluster IN (
+    SELECT cluster FROM verdicts GROUP BY cluster
+    HAVING bool_or(NOT dropped) AND bool_or(dropped AND reason IN ('identical', 'near'))
+)
 """
 
 
@@ -103,6 +115,28 @@ class Verdicts:
         """Take how many sentences each removed text loses (hash, kept_hash, lost), for `drops`."""
         self._db.create("lost", lost)
 
+    def places_to_merge(self, file: int) -> Iterator[int]:
+        """Yield the record numbers of what stays or goes in the clusters of one file, in order."""
+        for batch in self._db.batches(f"SELECT place FROM ({_TO_MERGE}) WHERE file = ? ORDER BY place", [file]):
+            yield from batch["place"].to_pylist()
+
+    def copies_to_merge(self) -> Iterator[pa.RecordBatch]:
+        """Yield cluster, file, place and the `held` values of these records; in each cluster, what stays is first, and
+        the others in the order of preference.
+        """
+        return self._db.batches(
+            f"SELECT cluster, file, place, held FROM ({_TO_MERGE}) JOIN held USING (file, place) "
+            "ORDER BY cluster, dropped, keys, document"
+        )
+
+    def note(self, table: str, rows: pa.Table) -> None:
+        """Add rows to what is `held` by records, became `merged`, or was `gave` to others."""
+        self._db.insert(table, rows)
+
+    def noted(self, table: str) -> int:
+        """Return how many rows were noted."""
+        return self._db.count(f"SELECT count(*) FROM {table}")
+
     def large_clusters(self, most: float) -> list[str]:
         """Name the clusters that hold more than so many sentences, and more than ten."""
         rows = self._db.rows(
@@ -118,16 +152,17 @@ class Verdicts:
         """
         more = ", file, place, position, kept_file, kept_place, kept_position, l.lost" if places else ""
         beside_it = " LEFT JOIN lost l USING (hash, kept_hash)" if places else ""
+        beside_it += " LEFT JOIN gave USING (file, place)"
         batches = self._db.batches(
             "SELECT id, source, cluster, kept, reason, jaccard, other, reference, reference_text, share, keys, "
-            f"kept_keys{more} FROM verdicts{beside_it} WHERE dropped ORDER BY document, position"
+            f"kept_keys, gave{more} FROM verdicts{beside_it} WHERE dropped ORDER BY document, position"
         )
         for batch in batches:
             lost, kept = (_by_policy(batch[name]) for name in ("keys", "kept_keys"))
             by = reasons(self._policies, lost, kept, batch.num_rows)
             for row, why in zip(batch.drop_columns(["keys", "kept_keys"]).to_pylist(), by, strict=True):
                 least = row["jaccard"]
-                beside = {name: row.pop(name) for name in ("other", "reference", "reference_text", "share")}
+                beside = {name: row.pop(name) for name in ("other", "reference", "reference_text", "share", "gave")}
                 yield row | {
                     "source": names[row["source"]],
                     "cluster": f"{row['cluster']:016x}",
@@ -139,8 +174,8 @@ class Verdicts:
     def save(self, file: int, path: Path) -> None:
         """Write the verdicts on the clustered sentences of one file, for `saved_verdicts`."""
         batches = self._db.batches(
-            "SELECT place, position, cluster, NOT dropped AS keep FROM verdicts WHERE file = ? "
-            "ORDER BY place, position",
+            "SELECT place, position, cluster, NOT dropped AS keep, changes FROM verdicts "
+            "LEFT JOIN merged USING (file, place) WHERE file = ? ORDER BY place, position",
             [file],
         )
         with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, _SAVED) as writer:
@@ -153,7 +188,13 @@ def saved_verdicts(path: Path) -> Iterator[tuple[int, list[Verdict]]]:
     with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as batches:
         rows = (row for batch in batches for row in zip(*(column.to_pylist() for column in batch.columns), strict=True))
         for place, held in groupby(rows, itemgetter(0)):
-            yield place, [Verdict(position, f"{cluster:016x}", keep) for _, position, cluster, keep in held]
+            yield (
+                place,
+                [
+                    Verdict(position, f"{cluster:016x}", keep, json.loads(changes) if changes else None)
+                    for _, position, cluster, keep, changes in held
+                ],
+            )
 
 
 def _by_policy(lists: pa.ListArray) -> list[Keys]:

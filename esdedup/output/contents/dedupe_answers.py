@@ -92,6 +92,8 @@ class Written(Result):
     """Paths of the files that were written, without drops.jsonl."""
     counts: StoreCounts
     """What was read."""
+    merged: Count = MISSING
+    """Number of kept records that got a value of another one; only with `--merge`."""
     damaged: list[str]
     """Sources that are missing or damaged, with `--keep-going`."""
     seconds: dict[str, Seconds]
@@ -121,6 +123,8 @@ class Drop(Result):
     by: str = MISSING
     """The policy of `--keep` by which it lost; not if its reason is another one. What it compared stands beside, under
     the name of the column, and that of the kept text as `kept_NAME`: `score` and `kept_score`; `length`, `damage`."""
+    gave: list[str] = MISSING
+    """Columns of which the kept text got a value of this one, with `--merge`."""
     other: str = MISSING
     """Id of the text that it equals or resembles most; only with `--keep none`."""
     reference: str = MISSING

@@ -1,0 +1,109 @@
+"""Records that stay get values of those that are dropped for them (`--merge`), before their sources are written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+
+import numpy as np
+import pyarrow as pa
+
+from esdedup.columns.records import Skips
+from esdedup.errors import UsageError
+from esdedup.files import compact_json
+from esdedup.formats.compression.opener import Opened
+from esdedup.formats.decisions import Wanted
+from esdedup.formats.locations import Source
+from esdedup.formats.protocol import Walk
+from esdedup.jobs.rewriting import Writing
+from esdedup.keeping.merge_rules import Copies, Rules
+from esdedup.output.drops import Verdicts
+
+_AT_ONCE = 20_000
+_PLACE = {"file": pa.int32(), "place": pa.int64()}
+_HELD = pa.schema({**_PLACE, "held": pa.string()})
+_MERGED = pa.schema({**_PLACE, "changes": pa.string()})
+_GAVE = pa.schema({**_PLACE, "gave": pa.list_(pa.string())})
+
+
+def merge_records(verdicts: Verdicts, writings: Sequence[Writing], rules: Rules, threads: int) -> int:
+    """Read the columns of all records in clusters, and note what those that stay get. Return how many get something.
+
+    Raises `UsageError` for a column that is not there.
+    """
+    unseen = set(rules.columns)
+    for writing in writings:
+        number = writing.read.number
+        wanted = Wanted(verdicts.places_to_merge(number))
+        for rows in _in_parts(_values_of(writing.source, rules.columns, wanted, threads)):
+            for _, values in rows:
+                unseen -= {name for name, value in zip(rules.columns, values, strict=True) if value is not None}
+            held = [(number, place, compact_json(values)) for place, values in rows]
+            verdicts.note(
+                "held", pa.Table.from_pylist([dict(zip(_HELD.names, row, strict=True)) for row in held], _HELD)
+            )
+    if unseen and verdicts.noted("held"):
+        missing = ", ".join(name for name in rules.columns if name in unseen)
+        raise UsageError(f"merge: no record of a cluster has a value of {missing}; correct the column")
+    for batch in _whole_clusters(verdicts.copies_to_merge()):
+        _decide(verdicts, rules, batch)
+    return verdicts.noted("merged")
+
+
+def check_columns(sources: Sequence[Source], rules: Rules, threads: int) -> None:
+    """Read the first record of each source. Raises `UsageError` for a column that its table does not have."""
+    for source in sources:
+        next(_values_of(source, rules.columns, Wanted(range(1, _AT_ONCE)), threads), None)
+
+
+def _values_of(
+    source: Source, columns: Sequence[str], wanted: Wanted, threads: int
+) -> Iterator[tuple[int, list[object]]]:
+    with closing(Opened(source.path, threads)) as opened:
+        walk = Walk(opened.label, source.document, Skips(), None, source.max_text)
+        for member in opened.members():
+            yield from source.format.values(member, walk, columns, wanted)
+
+
+def _in_parts(rows: Iterator[tuple[int, list[object]]]) -> Iterator[list[tuple[int, list[object]]]]:
+    part = []
+    for row in rows:
+        part.append(row)
+        if len(part) == _AT_ONCE:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def _whole_clusters(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Yield the rows of batches again, so that none parts a cluster."""
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        cluster = batch["cluster"].to_numpy()
+        starts = np.flatnonzero(cluster[1:] != cluster[:-1]) + 1
+        first_new = 0 if held and held[-1]["cluster"][-1] != batch["cluster"][0] else None
+        cut = int(starts[-1]) if len(starts) else first_new
+        if cut is None:
+            held.append(batch)
+            continue
+        if whole := [*held, batch.slice(0, cut)]:
+            yield pa.Table.from_batches(whole)
+        held = [batch.slice(cut)]
+    if held:
+        yield pa.Table.from_batches(held)
+
+
+def _decide(verdicts: Verdicts, rules: Rules, rows: pa.Table) -> None:
+    values = [json.loads(held) for held in rows["held"].to_pylist()]
+    columns = dict(zip(rules.columns, (list(column) for column in zip(*values, strict=True)), strict=True))
+    cluster, file = rows["cluster"].to_numpy(), rows["file"].to_numpy()
+    number = np.cumsum(np.diff(cluster, prepend=cluster[0]) != 0)
+    places = rows["place"].to_pylist()
+    merged, given = [], []
+    for first, changes, gave in rules.apply(Copies(number, file.astype(np.int64), columns)):
+        merged.append({"file": int(file[first]), "place": places[first], "changes": compact_json(changes)})
+        given += [{"file": int(file[row]), "place": places[row], "gave": names} for row, names in gave.items()]
+    verdicts.note("merged", pa.Table.from_pylist(merged, _MERGED))
+    verdicts.note("gave", pa.Table.from_pylist(given, _GAVE))
