@@ -70,7 +70,7 @@ def _places(members: Sequence[Sequence[Member]]) -> Places:
     since, till = (np.zeros((len(members), PLACES), np.int64) for _ in range(2))
     titles = []
     for place, some in enumerate(members):
-        titles.append(" ".join(dict.fromkeys(_title(member) for member in some[:PLACES])))
+        titles.append(" ".join(dict.fromkeys(title_of(one["title"], one["document"]) for one in some[:PLACES])))
         for at, member in enumerate(some[:PLACES]):
             for table, key in ((named, ("title", page_of(member))), (documents, ("document", member["document"]))):
                 table[place, at] = numbers.setdefault(key, len(numbers) + 1)
@@ -84,6 +84,6 @@ def page_of(member: Member) -> str:
     return str(member["title"] or member["document"])
 
 
-def _title(member: Member) -> str:
+def title_of(title: str | None, document: str) -> str:
     """Return the title, or else an id that may name a subject; a number does not."""
-    return str(member["title"] or ("" if _NUMBER.fullmatch(member["document"]) else member["document"]))
+    return title or ("" if _NUMBER.fullmatch(document) else document)

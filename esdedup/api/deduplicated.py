@@ -36,7 +36,10 @@ class Deduplicated(Generic[T]):
         from esdedup.jobs.table_drops import decide
 
         source = self._source
-        return decide(source.compared, source.keep, self.threshold, source.containing, source.holds, source.only)
+        contradict = source.contradict if source.keep_contradictions else None
+        return decide(
+            source.compared, source.keep, self.threshold, source.containing, source.holds, source.only, contradict
+        )
 
     @cached_property
     def kept(self) -> T:
@@ -129,6 +132,7 @@ class Deduplicated(Generic[T]):
                 "members": [source.ids[int(compared.row[place])] for place in places],
             }
             for cluster, places in members.items()
+            if len(places) > 1
         ]
         return sorted(found, key=lambda cluster: (-cluster["size"], cluster["id"]))
 

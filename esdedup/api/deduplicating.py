@@ -34,6 +34,8 @@ def dedupe(  # type: ignore[overload-overlap]  # a path is no table
     containing: float | None = None,
     certificate: Address | None = None,
     merge: str | Mapping[str, str] | None = None,
+    keep_contradictions: bool = False,
+    report: bool = False,
     dry_run: bool = False,
     fresh: bool = False,
     keep_going: bool = False,
@@ -54,6 +56,7 @@ def dedupe(
     contained: float | None = None,
     containing: float | None = None,
     merge: str | Mapping[str, str] | None = None,
+    keep_contradictions: bool = False,
     quiet: bool = False,
     **options: Unpack[TableOptions],
 ) -> Deduplicated[T]: ...
@@ -73,6 +76,8 @@ def dedupe(
     containing: float | None = None,
     certificate: Address | None = None,
     merge: str | Mapping[str, str] | None = None,
+    keep_contradictions: bool = False,
+    report: bool = False,
     dry_run: bool = False,
     fresh: bool = False,
     keep_going: bool = False,
@@ -108,6 +113,9 @@ def dedupe(
             and what it had that the kept one has not. `verify` checks it.
         merge: Rules by which columns of what stays get values of all copies, such as
             `price=newest:updated,tags=join,text=consensus`. See docs/dedupe.md.
+        keep_contradictions: Do not drop what states another fact than the kept text: another number, date or name, or
+            the opposite. How many stay is counted.
+        report: Also write the certificate as a page, with the worst removals: the same name with .html.
         dry_run: Write nothing; count, and show the clusters by which most would be lost.
         fresh: Build a new store, and replace the old one when the job is finished.
         keep_going: Skip missing and damaged sources, and continue; they are listed under `damaged`.
@@ -135,7 +143,7 @@ def dedupe(
     sources = tuple(map(held, sources))
     if len(sources) == 1 and (data := table_in(sources[0])) is not None:
         unfit = {"out": out, "store": store, "kinds": kinds, "annotate": annotate or None, "dry_run": dry_run or None}
-        unfit["certificate"] = certificate
+        unfit |= {"certificate": certificate, "report": report or None}
         for name, value in unfit.items():
             if value is not None:
                 raise UsageError(f"{name} does not apply to a table in memory: the result has its rows; omit {name}")
@@ -147,8 +155,9 @@ def dedupe(
         from esdedup.jobs.table_drops import compare_table
 
         rules = DropRules(
-            keep, None, False, files, against_only, against_text_column, contained, containing, None, merge
-        )
+            keep, None, False, files, against_only, against_text_column, contained, containing,
+            merge=merge, keep_contradictions=keep_contradictions,
+        )  # fmt: skip
         compared = compare_table(data, old, rules, options, columns=columns, id_column=id_column, quiet=quiet)
         found = Deduplicated[Any](compared)
         refuse_nothing(found.records, "record", found)
@@ -171,8 +180,9 @@ def dedupe(
     if proof is not None and not proof.parent.is_dir() and (out is None or proof.parent != Path(out)):
         raise UsageError(f"certificate: {proof.parent} is no folder; make it first")
     rules = DropRules(
-        keep, kinds, annotate, references, against_only, against_text_column, contained, containing, proof, merge
-    )
+        keep, kinds, annotate, references, against_only, against_text_column, contained, containing, proof, merge,
+        keep_contradictions, report,
+    )  # fmt: skip
     rules.check(references=bool(references))
     names, settings = list(source_names(sources)), settings_for(rules, options)
     job = ReadingJob.of(names, settings, fresh=fresh, keep_going=keep_going, quiet=quiet, rewritten=True)

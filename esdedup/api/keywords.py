@@ -132,6 +132,10 @@ class ScanOptions(TypedDict, total=False):
     across: Literal["any", "documents", "sources"] | None
     """Only find pairs between different documents or sources. Default: 'any'."""
 
+    one_per_source: bool | None
+    """At most one text of each source in a cluster, by the best assignment: links tables without duplicates.
+    Default: any number."""
+
     ignore: str | Path | None
     """File of texts or cluster ids to ignore, one per line."""
 

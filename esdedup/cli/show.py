@@ -181,6 +181,8 @@ def deduped_text(done: Written, out: Path | None) -> str:
         )
     for column, count in done["no_value"].items():
         lines.append(f"{plural(count, done['unit'])} of clusters without a {column} that can be compared: these lost")
+    if "contradictions" in done:
+        lines.append(f"{plural(done['contradictions'], 'text')} of another fact stayed")
     if "merged" in done:
         lines.append(f"{plural(done['merged'], 'kept record')} got values of others")
     if "losses" in done:
@@ -235,11 +237,18 @@ def explain_text(found: Explanation) -> str:
             f"Jaccard             {found['jaccard']:.6f}{least}",
             f"containment         {found['containment'][0]:.3f} of A in B, {found['containment'][1]:.3f} of B in A",
             f"word edit distance  {found['word_edit_distance']}{most}",
+            *(_damage(name, terms) for name, terms in zip("AB", found.get("damage", ()), strict=False)),
             found["verdict"],
             "",
             _difference(found["diff"]),
         ]
     )
+
+
+def _damage(name: str, terms: Mapping[str, float]) -> str:
+    """The damage of a text, and what it comes from."""
+    parts = ", ".join(f"{term} {value:+.3f}" for term, value in sorted(terms.items(), key=lambda item: -item[1]))
+    return f"damage of {name}         {sum(terms.values()):.3f}" + (f": {parts}" if parts else "")
 
 
 def _classes(found: Explanation) -> str:

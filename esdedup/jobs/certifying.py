@@ -16,15 +16,26 @@ import pyarrow as pa
 
 from esdedup._version import __version__
 from esdedup.errors import EsdedupError
+from esdedup.evaluation.recall import measured_recall
 from esdedup.files import compact_json, whole_file
+from esdedup.jobs.contradicting import contradicted
 from esdedup.jobs.losses import losses_of
 from esdedup.jobs.rewriting import Writing
+from esdedup.matching.protocol import Scanning
+from esdedup.matching.signers.text_signer import TextSigner
+from esdedup.matching.verify.compare import jaccards_of
+from esdedup.output.certificate_page import certificate_page
 from esdedup.output.drops import Verdicts
+from esdedup.resources import Resources
 from esdedup.store.store import Store
 
 FORMAT = 1
 _FIRST = 20
 """Removed texts whose lost sentences the certificate has."""
+_WORST = 20
+"""Removals on the page."""
+_NAMED = 10
+"""Texts that a warning names one by one."""
 _HALF, _HUNDREDTH = 0.5, 0.01
 
 
@@ -40,10 +51,12 @@ class Certified:
     records: Mapping[str, Any]
     sources: Sequence[Mapping[str, Any]]
     names: Mapping[int, str]  # of the sources, by their number
+    resources: Resources
+    report: bool
 
     def write(self, store: Store, verdicts: Verdicts) -> None:
         """Write the certificate, and beside it the rows of the removed texts."""
-        lost = _lost(store, verdicts)
+        lost, facts = _lost(store, verdicts), contradicted(store, verdicts)
         verdicts.note_lost(lost.table)
         rows, written = self._rows(verdicts), set(self.files)
         compared = sum(source["compared"] for source in self.sources)
@@ -72,14 +85,26 @@ class Certified:
             "records": self.records,
             "sources": self.sources,
             "lost": {"rows": lost.rows, "sentences": lost.sentences, "first": lost.first},
-            "warnings": [*self._warnings(), *verdicts.large_clusters(_HUNDREDTH * compared)],
+            "recall": measured_recall(store, self.resources, verdicts.set_apart()),
+            "contradictions": int(facts["copies"].to_numpy().sum()),
+            "warnings": [
+                *self._warnings(),
+                *verdicts.large_clusters(_HUNDREDTH * compared),
+                *_said_otherwise(facts),
+                *_far_ends(store, verdicts),
+            ],
         }
         held["checksum"] = checksum_of(held)
+        self._write(self.path, json.dumps(held, ensure_ascii=False, indent=1) + "\n")
+        if self.report:
+            self._write(self.path.with_suffix(".html"), certificate_page(held, _worst(store, verdicts, lost.table)))
+
+    def _write(self, path: Path, text: str) -> None:
         try:
-            with whole_file(self.path) as part:
-                part.write_text(json.dumps(held, ensure_ascii=False, indent=1) + "\n", "utf-8")
+            with whole_file(path) as part:
+                part.write_text(text, "utf-8", newline="\n")
         except OSError as error:
-            raise EsdedupError(f"--certificate {self.path}: {error.strerror}; use a writable path") from error
+            raise EsdedupError(f"--certificate {path}: {error.strerror}; use a writable path") from error
 
     def _rows(self, verdicts: Verdicts) -> dict[str, Any]:
         digest, count = hashlib.sha256(), 0
@@ -102,6 +127,39 @@ class Certified:
             dropped = sum(source["dropped"].values())
             if dropped > _HALF * source["compared"]:
                 yield f"{source['name']}: {dropped:,} of {source['compared']:,} texts were removed"
+
+
+def _said_otherwise(facts: pa.Table) -> Iterator[str]:
+    """Name removed texts that state another fact than the kept one."""
+    for row in facts.slice(0, _NAMED).to_pylist():
+        yield f"{row['id']}: removed, though it states another fact than {row['kept']} (--keep-contradictions)"
+    if facts.num_rows > _NAMED:
+        yield f"… {facts.num_rows - _NAMED:,} more that state another fact"
+
+
+def _worst(store: Store, verdicts: Verdicts, lost: pa.Table) -> list[dict[str, Any]]:
+    """Return the removals that lose most, with both texts."""
+    near = verdicts.near().append_column("lost", lost["lost"])
+    rows = near.sort_by([("lost", "descending"), ("cluster", "ascending"), ("hash", "ascending")]).slice(0, _WORST)
+    for name, text in (("hash", "text"), ("kept_hash", "kept_text")):
+        hashes, places = np.unique(rows[name].to_numpy(), return_inverse=True)
+        rows = rows.append_column(text, store.corpus.texts_in_order(hashes).take(pa.array(places)))
+    worst: list[dict[str, Any]] = rows.to_pylist()
+    return worst
+
+
+def _far_ends(store: Store, verdicts: Verdicts) -> Iterator[str]:
+    """Name clusters of which two removed texts are not alike, though each is like the kept one."""
+    ends = verdicts.ends()
+    hashes, places = np.unique(np.stack([ends["a"].to_numpy(), ends["b"].to_numpy()]), return_inverse=True)
+    one, two = places.reshape(2, -1)
+    alike = jaccards_of(TextSigner(store.signing), store.corpus.texts_in_order(hashes), one, two)
+    far = np.flatnonzero(alike < _HALF * Scanning.from_described(store.ledger.last_scanning() or {}).jaccard)
+    for row in ends.take(pa.array(far[:_NAMED])).to_pylist():
+        ends = " and ".join(sorted((row["a_id"], row["b_id"])))
+        yield f"cluster {row['cluster']:016x}: {ends} were removed from it, and are not alike"
+    if len(far) > _NAMED:
+        yield f"… {len(far) - _NAMED:,} more clusters with ends that are not alike"
 
 
 @dataclass(frozen=True)

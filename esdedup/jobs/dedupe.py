@@ -23,6 +23,7 @@ from esdedup.jobs.accounting import accounted
 from esdedup.jobs.against import find_in_references, forget_references, opened_references
 from esdedup.jobs.certifying import Certified
 from esdedup.jobs.containing import Containment, find_containing_references
+from esdedup.jobs.contradicting import contradicted
 from esdedup.jobs.keep_values import read_values
 from esdedup.jobs.lakes import opened_for
 from esdedup.jobs.losses import worst_losses
@@ -117,27 +118,19 @@ def dedupe_files(
         clock = time.perf_counter()
         read = {(checkpoint.name, checkpoint.path): checkpoint for checkpoint in opened.ledger.sources()}
         states = [each.ledger.state() for each in (opened, *(reference.store for reference in references))]
-        told = (
-            rules.described().get("merge"),
-            rules.annotate,
-            rules.kinds,
-            rules.contained,
-            rules.containing,
-            rules.against_only,
-        )
-        key = json.dumps([states, asdict(scanning), *told])
+        key = json.dumps([states, asdict(scanning), rules.described()])
         source_names = {checkpoint.number: checkpoint.name for checkpoint in read.values()}
         rows_apart = pa.concat_tables(set_apart) if set_apart else None
-        with decided(
-            opened, preference, scanning.across, rules.kinds, rows_apart, only_apart=rules.against_only
-        ) as verdicts:
+        with decided(opened, preference, scanning, rules.kinds, rows_apart, only_apart=rules.against_only) as verdicts:
             writings = [
                 Writing(source, name, read[mark.name, mark.path])
                 for mark, source, name in zip(job.checkpoints, found, names, strict=True)
             ]
-            merged = {}
+            told: dict[str, int] = {}
+            if rules.keep_contradictions:
+                told["contradictions"] = verdicts.keep(contradicted(opened, verdicts))
             if rules.rules is not None:
-                merged["merged"] = merge_records(verdicts, writings, rules.rules, settings.resources.processes)
+                told["merged"] = merge_records(verdicts, writings, rules.rules, settings.resources.processes)
             written = Rewriting(place, opened.signing, rules.annotate, job.keep_going).all(
                 [] if out is None else writings, verdicts, key, settings.resources, quiet=quiet
             )
@@ -153,7 +146,7 @@ def dedupe_files(
                 described = {"signing": opened.signing.saved(), "scanning": scanning.described()}
                 Certified(
                     rules.certificate, folder, writings, written["files"], described | {"rules": rules.described()},
-                    records, of_sources, source_names,
+                    records, of_sources, source_names, settings.resources, rules.report,
                 ).write(opened, verdicts)  # fmt: skip
         opened.ledger.end_job()
         publish(opened, fresh=job.fresh)
@@ -167,7 +160,7 @@ def dedupe_files(
         "no_value": no_value,
         **written,
         "counts": counts,
-        **merged,
+        **told,
         "damaged": job.damaged,
         "seconds": {stage: round(value, 3) for stage, value in seconds.items()},
         **shown,
@@ -188,8 +181,8 @@ def settings_for(rules: DropRules, options: dict[str, Any]) -> Settings:
     settings = settings_of(options)
     if rules.merge is not None and settings.scanning.across != "any":
         raise UsageError("merge and across exclude each other; omit one")
-    if rules.contained is not None and settings.scanning.across != "any":
-        raise UsageError("contained and across exclude each other; omit one")
+    if rules.contained is not None and settings.scanning.of_sources:
+        raise UsageError("contained excludes across and one-per-source; omit one")
     settings = stars_around_what_is_kept(settings)
     return replace(
         settings, scanning=settings.scanning.replaced({"keep": rules.policies.words, "kinds": rules.kinds is not None})

@@ -13,9 +13,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from esdedup.columns.hashing import Hashes
 from esdedup.engines import ENGINES
 from esdedup.errors import StoreError, UsageError
 from esdedup.evaluation.forecast import RunCost, forecast
@@ -166,13 +164,10 @@ def _own(settings: Settings) -> Scheme | None:
 
 
 def _sample(address: Address, shingles: dict[str, Any], count: int, settings: Settings) -> Sample:
-    """Return the texts of a store with the smallest content hashes, which are as good as a random sample."""
+    """Return a sample of the texts of a store."""
     with open_store(address, read_only=True) as store:
         require_committed(store)
-        least: Hashes = np.empty(0, np.uint64)
-        for _, rows in store.corpus.signatures("any"):
-            for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
-                least = np.union1d(least, batch["hash"].to_numpy())[:count]
+        least = store.corpus.sample(count)
         if not len(least):
             raise StoreError(f"{store.address}: it has no sentences to plan with")
         texts = store.corpus.texts_in_order(least)

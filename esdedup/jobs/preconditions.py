@@ -92,6 +92,8 @@ class DropRules(NamedTuple):
     containing: float | None = None
     certificate: Path | None = None
     merge: str | Mapping[str, str] | None = None
+    keep_contradictions: bool = False
+    report: bool = False
 
     @property
     def policies(self) -> Policies:
@@ -112,13 +114,16 @@ class DropRules(NamedTuple):
             "merge": self.rules and self.rules.words,
             "against": list(map(str, self.against)),
         }
-        return {
-            name: value for name, value in held.items() if name != "certificate" and value not in (None, (), [], False)
-        }
+        told = held.keys() - {"certificate", "report"}
+        return {name: value for name, value in held.items() if name in told and value not in (None, (), [], False)}
 
     def check(self, *, references: bool) -> None:
         """Raise `UsageError` for a value that is not allowed, or that needs references."""
         split_policies(self.keep)
+        if self.report and self.certificate is None:
+            raise UsageError("report is the page of a certificate: add certificate")
+        if self.keep_contradictions and self.keep == NONE:
+            raise UsageError("keep_contradictions and keep none exclude each other; omit one")
         if self.merge is not None:
             split_rules(self.merge)
             unfit = {"annotate": self.annotate, "against_only": self.against_only, "keep none": self.keep == NONE}

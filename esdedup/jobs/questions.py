@@ -16,6 +16,7 @@ import pyarrow as pa
 from esdedup.errors import StoreError, UsageError
 from esdedup.files import as_word
 from esdedup.jobs.preconditions import Address, require_committed
+from esdedup.keeping.protocol import CLEAN, split_policies
 from esdedup.matching.groups import NO_TOKEN
 from esdedup.matching.lsh.collide import HOT_LIMIT
 from esdedup.matching.protocol import Scanning
@@ -77,6 +78,10 @@ def explanation(store: Store, a: str, b: str) -> dict[str, Any]:
         },
         **scanning.matcher.measures(signer, one["text"], two["text"]),
     }
+    if scanning.keep is not None and CLEAN in dict(split_policies(scanning.keep)):
+        from esdedup.keeping.clean import damage_of
+
+        answer["damage"] = damage_of(pa.array([one["text"], two["text"]], pa.large_string()))
     same = _verdict_of_groups(answer["identical"], scanning.across, evidence)
     answer["verdict"] = same or scanning.matcher.explain(answer, scanning, evidence)
     return answer | {"diff": diff_words(one["text"], two["text"])}

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.analysis.classify import CLASSIFIER
+from esdedup.clustering.assignment import assigned
 from esdedup.clustering.clusters import CLUSTER_TEXTS, CLUSTERS, Clusters, find_clusters
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
@@ -65,6 +66,8 @@ def scan_store(
         clock = time.perf_counter()
         if referenced is not None:
             _set_apart(scratch, referenced)
+        if scanning.one_per_source:
+            found.skipped["other_of_source"] = _assign_sources(store, scratch)
         clusters = cluster_pairs(store, scratch, scanning, resources, signer, preference)
         alone = [] if referenced is None else [referenced]
         alone += [] if contained is None else [contained(scratch, clusters)]
@@ -179,6 +182,30 @@ def _set_apart(scratch: Database, referenced: Hashes) -> None:
         "DELETE FROM pairs WHERE a IN (SELECT number FROM texts SEMI JOIN referenced USING (hash)) "
         "OR b IN (SELECT number FROM texts SEMI JOIN referenced USING (hash))"
     )
+
+
+def _assign_sources(store: Store, scratch: Database) -> int:
+    """Delete the pairs that no cluster with one text of each source has. Return how many."""
+    rows = scratch.table(
+        "SELECT one.hash AS a, two.hash AS b, coalesce(jaccard, 0) AS jaccard, p.a AS first, p.b AS second "
+        "FROM pairs p JOIN texts one ON one.number = p.a JOIN texts two ON two.number = p.b"
+    )
+    hashes, places = np.unique(np.stack([rows["a"].to_numpy(), rows["b"].to_numpy()]), return_inverse=True)
+    a, b = np.sort(places.reshape(2, -1), axis=0)
+    checkpoints = store.ledger.sources()
+    names = sorted({checkpoint.name for checkpoint in checkpoints})
+    rank = {checkpoint.number: names.index(checkpoint.name) for checkpoint in checkpoints}
+    copies = [
+        (batch["hash"].to_numpy(), batch["file"].to_numpy())
+        for batch in store.corpus.copies(pa.table({"hash": hashes}))
+    ]
+    text = np.searchsorted(hashes, np.concatenate([hash_ for hash_, _ in copies]))
+    source = np.array([rank[file] for _, files in copies for file in files.tolist()])
+    owners = np.unique(np.stack([text, source]), axis=1)
+    stays = assigned(a, b, rows["jaccard"].to_numpy(), *owners)
+    scratch.create("apart", rows.filter(pa.array(~stays)).select(["first", "second"]))
+    scratch.execute("DELETE FROM pairs WHERE (a, b) IN (SELECT (first, second) FROM apart)")
+    return int((~stays).sum())
 
 
 def _with_each(clusters: Clusters, scratch: Database, hashes: Hashes) -> Clusters:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from esdedup.errors import EsdedupError, UsageError
+from esdedup.errors import EsdedupError, StoreError, UsageError
 from esdedup.jobs.preconditions import Address
 from esdedup.jobs.scanning import scan_store
 from esdedup.jobs.scratch import forget_scan, forget_scans
@@ -88,8 +88,14 @@ def next_scanning(store: Store, settings: Settings) -> Scanning:
 
 def check_adding(store: Store, settings: Settings) -> None:
     """Raise `StoreError` if the matcher of the last scan, or the requested one, cannot add to results."""
-    Scanning.from_described(store.ledger.last_scanning() or {}).matcher.check_adding(store.address)
-    settings.scanning.matcher.check_adding(store.address)
+    last = Scanning.from_described(store.ledger.last_scanning() or {})
+    for scanning in (last, settings.scanning):
+        scanning.matcher.check_adding(store.address)
+    if last.one_per_source:
+        raise StoreError(
+            f"{store.address}: one-per-source is decided by a whole scan; run esdedup index SOURCE… --store "
+            f"{store.address}, then esdedup scan"
+        )
 
 
 def scan_if_needed(

@@ -73,8 +73,10 @@ def settings_for(options: Mapping[str, Any], *, files: bool) -> Settings:
     Raises `UsageError` for options that need a source or a store.
     """
     settings = Settings.of(**options)
-    if (settings.reading.given and not files) or settings.scanning.across != "any":
-        raise UsageError("options of sources, and across, do not apply to a table in memory; write it to a file first")
+    if (settings.reading.given and not files) or settings.scanning.of_sources:
+        raise UsageError(
+            "options of sources, across and one-per-source do not apply to a table in memory; write it to a file first"
+        )
     return stars_around_what_is_kept(replace(settings, frozen={USUAL_UNIT: "record", **settings.frozen}))
 
 
@@ -210,8 +212,10 @@ def cluster_texts(texts: Any, options: Mapping[str, Any]) -> TextClusters:
         raise UsageError("cluster_texts was given one string; give a list of texts, as in ['One text.', 'Another.']")
     column = texts_of(table_of(texts), None).fill_null("").combine_chunks()
     settings = Settings.of(**options)
-    if settings.scanning.across != "any":
-        raise UsageError("across needs documents or sources, and a list of texts has none; use a store")
+    if settings.scanning.of_sources:
+        raise UsageError(
+            "across and one-per-source need documents or sources, and a list of texts has none; use a store"
+        )
     if not settings.scanning.matcher.by_tokens:  # it needs more than the tokens of a text
         raise UsageError(f"candidates {settings.scanning.matcher.name} needs a store: use index and scan, or run")
     signer, threads = TextSigner(freeze(None, {USUAL_UNIT: "record", **settings.frozen})), settings.resources.processes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -79,6 +79,9 @@ class Preferred:
         return found
 
 
+Contradict: TypeAlias = "Callable[[Numbers, Numbers], Flags]"
+"""Takes rows, and those that are kept instead. Returns which state another fact."""
+
 Held: TypeAlias = "tuple[Numbers, Similarities]"
 """By text: the text of a reference of whose shingles it has enough, -1 for none, and the share that it has."""
 
@@ -123,7 +126,13 @@ def batches_of(texts: pa.LargeStringArray, order: Numbers) -> Iterator[pa.LargeS
 
 
 def decide(
-    compared: Compared, keep: Preferred, threshold: float, containing: Containing | None, holds: Held | None, only: bool
+    compared: Compared,
+    keep: Preferred,
+    threshold: float,
+    containing: Containing | None,
+    holds: Held | None,
+    only: bool,
+    contradict: Contradict | None,
 ) -> Drops:
     """Decide which rows are dropped: of each cluster, the row stays that is preferred.
 
@@ -167,11 +176,23 @@ def decide(
         candidates[compared.text[stays & ~referenced[compared.text]]] = True
         outer, share = containing.find(candidates, compared.there)
     apart = referenced | (outer >= 0)
+    first_row = np.full(texts, rows)
+    np.minimum.at(first_row, compared.text, np.arange(rows))
+    if contradict is not None:
+        asked = np.flatnonzero(clustered & ~apart[compared.text] & (compared.text != centre))
+        asked = asked[np.unique(compared.text[asked], return_index=True)[1]]
+        one = compared.text[asked]
+        alone = np.zeros(texts, np.bool_)
+        alone[one[contradict(compared.row[first_row[one]], compared.row[kept[asked]])]] = True
+        stay = alone[compared.text]
+        first_left = np.full(texts, texts)
+        np.minimum.at(first_left, own[~stay], compared.text[~stay])
+        own = np.where(stay, compared.text, first_left[own])
+        kept = np.where(stay, row_of_rank[np.minimum(best[compared.text], max(rows - 1, 0))], kept)
+        centre = compared.text[kept]
     first = (kept == np.arange(rows)) & (not none)
     dropped = np.flatnonzero((clustered & ~first & (not only)) | apart[compared.text])
     text, of_star = compared.text[dropped], ~apart[compared.text[dropped]]
-    first_row = np.full(texts, rows)
-    np.minimum.at(first_row, compared.text, np.arange(rows))
     other = np.full(len(dropped), -1)
     if none:
         like = _closest(a, b, compared.jaccard[strong], label, first_row)
@@ -197,8 +218,8 @@ def decide(
         lost = dropped[of_star]
         kept_rows[of_star] = compared.row[kept[lost]]
         told = reasons(keep.policies, [each[lost] for each in keys], [each[kept[lost]] for each in keys], len(lost))
-        for place, one in zip(np.flatnonzero(of_star).tolist(), told, strict=True):
-            by[place] = one
+        for place, reason in zip(np.flatnonzero(of_star).tolist(), told, strict=True):
+            by[place] = reason
     kept_rows[ours] = compared.row[first_row[outer[text[ours]]]]
     reference = np.where(referenced[text], there[text], np.where(ours, -1, outer[text]))
     return Drops(
@@ -255,6 +276,21 @@ class ComparedTable:
     keep: Preferred
     threshold: float
     rules: Rules | None
+    keep_contradictions: bool
+
+    def contradict(self, one: Numbers, two: Numbers) -> Flags:
+        """Return which rows `one` state another fact than the rows `two`."""
+        from esdedup.analysis.other_facts import SURE, other_facts
+
+        titles = column_at(self.table, "title") if "title" in self.table.names else pa.nulls(len(self.texts))
+        texts = self.texts.combine_chunks()
+
+        def side(rows: Numbers) -> pa.Table:
+            ids = [str(self.ids[row]) for row in rows.tolist()]
+            title = titles.take(pa.array(rows)).cast(pa.string())
+            return pa.table({"text": texts.take(pa.array(rows)), "document": rows, "id": ids, "title": title})
+
+        return np.asarray(other_facts(side(one), side(two)) >= SURE)
 
     def merged(self, drops: Drops) -> tuple[dict[int, dict[str, Any]], dict[int, list[str]]]:
         """Return by row what its columns become, and by dropped row the columns that it gave something to."""
@@ -325,5 +361,5 @@ def compare_table(
     threshold = settings.scanning_of(signing.unit).jaccard
     return ComparedTable(
         table, texts, ids_of(table, id_column), ids_there, texts_there, compared, inside, holds, rules.against_only,
-        rows.not_compared, keep, threshold, merging,
+        rows.not_compared, keep, threshold, merging, rules.keep_contradictions,
     )  # fmt: skip

@@ -33,7 +33,7 @@ from esdedup.text.segment import segment, without
 
 _NEEDED = (
     "certificate", "esdedup", "unit", "settings", "inputs", "outputs", "folder", "rows", "records", "sources", "lost",
-    "warnings", "checksum",
+    "recall", "contradictions", "warnings", "checksum",
 )  # fmt: skip
 _TABLES = """
 CREATE TABLE removed (row BIGINT, file INTEGER, place BIGINT, position INTEGER, id VARCHAR, kept_file INTEGER,

@@ -53,6 +53,13 @@ class Clean(TextPolicy):
         return float(key)
 
 
+def damage_of(texts: pa.LargeStringArray) -> list[dict[str, float]]:
+    """Return what each term adds to the damage of texts that are the only copies of each other."""
+    terms = terms_of(texts, np.zeros(len(texts), np.int64))
+    added = {name: np.round(weights().get(name, 0.0) * values, _DIGITS) for name, values in terms.items()}
+    return [{name: float(values[row]) for name, values in added.items() if values[row]} for row in range(len(texts))]
+
+
 @cache
 def weights() -> Mapping[str, float]:
     """The weight of each term."""

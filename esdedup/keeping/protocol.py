@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 NONE = "none"
 FIRST = "first"
+CLEAN = "clean"
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ POLICIES: Registry[Policy] = Registry(
         FIRST: "esdedup.keeping.simple:First",
         "longest": "esdedup.keeping.simple:Longest",
         NONE: "esdedup.keeping.simple:Nothing",
-        "clean": "esdedup.keeping.clean:Clean",
+        CLEAN: "esdedup.keeping.clean:Clean",
         "newest": "esdedup.keeping.columns:Newest",
         "oldest": "esdedup.keeping.columns:Oldest",
         "best": "esdedup.keeping.columns:Best",

@@ -115,6 +115,10 @@ class Scanning(Options):
         None, "Maximum word edit distance of a pair.", unit="N", low=0, high=10_000, usual="no limit"
     )
     across: str = option("any", "Only find pairs between different documents or sources.", choices=ACROSS)
+    one_per_source: bool | None = option(
+        None, "At most one text of each source in a cluster, by the best assignment: links tables without duplicates.",
+        usual="any number",
+    )  # fmt: skip
     keep: str | None = option(None, "Which text is the centre of a cluster.", unit="POLICY")
     kinds: bool = option(True, "Classify clusters by kind.")
     linkage: Linkage = field(default_factory=lambda: LINKAGES.make(LINKAGES.names[0], {}))
@@ -168,6 +172,11 @@ class Scanning(Options):
         for registry, options in zip(_CHOICES, of_choices, strict=True) if others else ():
             registry.refuse_others(chosen[registry.option], options)
         return found
+
+    @property
+    def of_sources(self) -> bool:
+        """Whether it matters in which document or source a text stands."""
+        return self.across != "any" or bool(self.one_per_source)
 
     @property
     def rule(self) -> PairRule:

@@ -24,7 +24,9 @@ from esdedup.output.contents import dedupe_answers
 from esdedup.store.store import Store
 
 if TYPE_CHECKING:
+    from esdedup.columns.hashing import Hashes
     from esdedup.keeping.protocol import Keys
+    from esdedup.matching.protocol import Scanning
     from esdedup.store.preference import Preference
 
 REASONS = dedupe_answers.REASONS
@@ -103,13 +105,22 @@ class Verdicts:
 
     def near(self) -> pa.Table:
         """Return the dropped texts that differ from the kept one: cluster, hash, kept_hash, kept (its id), the number
-        of copies that are dropped, and the id of the first.
+        of copies that are dropped, id and document of the first, and the document of the kept one.
         """
         return self._db.table(
-            "SELECT cluster, hash, kept_hash, kept, count(*) AS copies, arg_min(id, (document, position)) AS id "
+            "SELECT cluster, hash, kept_hash, kept, kept_document, count(*) AS copies, min(document) AS document, "
+            "arg_min(id, (document, position)) AS id "
             "FROM verdicts WHERE dropped AND reason = 'near' AND kept_hash IS NOT NULL "
-            "GROUP BY cluster, hash, kept_hash, kept ORDER BY cluster, hash"
+            "GROUP BY cluster, hash, kept_hash, kept, kept_document ORDER BY cluster, hash"
         )
+
+    def keep(self, texts: pa.Table) -> int:
+        """Let the first copy of each of some rows of `near` stay after all, alone, and in place of its other copies.
+        Return how many stay.
+        """
+        self._db.create("staying", texts)
+        self._db.execute(_STAYING)
+        return self._db.count("SELECT count(*) FROM staying")
 
     def note_lost(self, lost: pa.Table) -> None:
         """Take how many sentences each removed text loses (hash, kept_hash, lost), for `drops`."""
@@ -136,6 +147,22 @@ class Verdicts:
     def noted(self, table: str) -> int:
         """Return how many rows were noted."""
         return self._db.count(f"SELECT count(*) FROM {table}")
+
+    def ends(self) -> pa.Table:
+        """Return the two dropped texts of each cluster that resemble the kept one least: cluster, and of each hash and
+        id.
+        """
+        return self._db.table(
+            "SELECT cluster, ends[1].hash AS a, ends[1].id AS a_id, ends[2].hash AS b, ends[2].id AS b_id FROM ("
+            "SELECT cluster, arg_min({'hash': hash, 'id': id}, (jaccard, hash), 2) AS ends FROM ("
+            "SELECT cluster, hash, min(id) AS id, min(jaccard) AS jaccard FROM verdicts WHERE dropped AND "
+            "reason = 'near' GROUP BY ALL) GROUP BY cluster HAVING count(*) > 1) ORDER BY cluster"
+        )
+
+    def set_apart(self) -> Hashes:
+        """Return the texts that are dropped for themselves, whatever their cluster."""
+        found: Hashes = np.unique(self._db.arrays("SELECT hash FROM apart")["hash"])
+        return found
 
     def large_clusters(self, most: float) -> list[str]:
         """Name the clusters that hold more than so many sentences, and more than ten."""
@@ -217,9 +244,32 @@ SELECT m.*,
     NULL AS other, centre.keys AS kept_keys, centre.hash AS kept_hash,
     CASE WHEN r.hash IS NULL THEN centre.file END AS kept_file,
     CASE WHEN r.hash IS NULL THEN centre.place END AS kept_place,
-    CASE WHEN r.hash IS NULL THEN centre.position END AS kept_position, r.reference, r.reference_text, r.share
+    CASE WHEN r.hash IS NULL THEN centre.position END AS kept_position,
+    CASE WHEN r.hash IS NULL THEN centre.document END AS kept_document, r.reference, r.reference_text, r.share
 FROM members m JOIN centres c USING (cluster) LEFT JOIN apart r ON r.hash = m.hash
 LEFT JOIN {_BOTH_WAYS} p ON p.a = m.hash AND p.b = centre.hash
+"""
+
+_CENTRE = ("id", "keys", "hash", "file", "place", "position", "document")
+_OWN = ", ".join(f"'{name}': v.{name}" for name in _CENTRE)
+_INSTEAD = ",\n    ".join(
+    f"CASE WHEN own IS NULL THEN v.kept_{name} ELSE own.{name} END AS kept_{name}" for name in _CENTRE[1:]
+)
+_STAYING = f"""
+CREATE TABLE alone AS
+SELECT hash, kept_hash, arg_min({{{_OWN}}}, (keys, document, position)) AS own
+FROM verdicts v SEMI JOIN staying USING (hash, kept_hash) WHERE dropped AND reason = 'near' GROUP BY ALL;
+CREATE OR REPLACE TABLE verdicts AS
+SELECT v.* REPLACE (
+    min(v.hash) OVER (PARTITION BY v.cluster, CASE WHEN own IS NOT NULL THEN v.hash END) AS cluster,
+    v.dropped AND (own IS NULL OR v.id <> own.id) AS dropped,
+    CASE WHEN own IS NULL THEN v.reason ELSE 'identical' END AS reason,
+    CASE WHEN own IS NULL THEN v.jaccard ELSE 1.0 END AS jaccard,
+    CASE WHEN own IS NULL THEN v.kept ELSE own.id END AS kept,
+    {_INSTEAD}
+)
+FROM verdicts v
+LEFT JOIN alone a ON (a.hash, a.kept_hash) = (v.hash, v.kept_hash) AND v.dropped AND v.reason = 'near'
 """
 
 _NONE_KEPT = f"""
@@ -238,7 +288,7 @@ SELECT m.*, r.kept, true AS dropped,
     CASE WHEN r.hash IS NOT NULL THEN NULL WHEN len(f.two) = 1 THEN c.other.id
         WHEN f.two[1].id = m.id THEN f.two[2].id ELSE f.two[1].id END AS other,
     NULL AS kept_keys, NULL AS kept_hash, NULL AS kept_file, NULL AS kept_place,
-    NULL AS kept_position, r.reference, r.reference_text, r.share
+    NULL AS kept_position, NULL AS kept_document, r.reference, r.reference_text, r.share
 FROM members m JOIN firsts f USING (hash) LEFT JOIN closest c USING (hash) LEFT JOIN apart r ON r.hash = m.hash
 """
 
@@ -247,7 +297,7 @@ FROM members m JOIN firsts f USING (hash) LEFT JOIN closest c USING (hash) LEFT 
 def decided(
     store: Store,
     preference: Preference,
-    across: str,
+    scanning: Scanning,
     kinds: Sequence[str] | None = None,
     set_apart: pa.Table | None = None,
     *,
@@ -256,7 +306,8 @@ def decided(
     """Decide about all clusters that are not ignored: of each, the sentence stays that is preferred, or none.
 
     With `kinds`, clusters of other kinds are kept as a whole. With `across`, sentences of the same document (or source)
-    as the kept one stay. Sentences whose text is `set_apart` (`APART`) are dropped; with `only_apart`, no others.
+    as the kept one stay; with `one_per_source`, all but one of each source. Sentences whose text is `set_apart`
+    (`APART`) are dropped; with `only_apart`, no others.
     """
     with private_database() as db:
         db.execute(_TABLES)
@@ -270,6 +321,11 @@ def decided(
         for batch in store.results.pair_hashes():
             db.insert("pairs", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
         db.execute("DELETE FROM members WHERE cluster IS NULL")  # outside all stars: these stay
+        if scanning.one_per_source:
+            db.execute(
+                "CREATE OR REPLACE TABLE members AS FROM members "
+                "QUALIFY row_number() OVER (PARTITION BY cluster, source ORDER BY keys, document, position) = 1"
+            )
         if only_apart:
             db.execute("DELETE FROM members WHERE hash NOT IN (SELECT hash FROM apart)")
         if kinds is not None:
@@ -281,14 +337,14 @@ def decided(
         db.execute(
             "CREATE TABLE centres AS SELECT cluster, "
             f"arg_min({{'hash': hash, 'id': id, 'keys': keys, 'file': file, 'place': place, "
-            f"'position': position, 'group_id': {_GROUPS[across]}}}, "
+            f"'position': position, 'document': document, 'group_id': {_GROUPS[scanning.across]}}}, "
             "(keys, document, position)) AS centre, count(DISTINCT hash) AS texts FROM members GROUP BY cluster"
         )
         if preference.policies.none:
             db.execute(_NONE_KEPT)
         else:
             stays = "id = centre.id"
-            if across != "any":
-                stays += f" OR {_GROUPS[across]} = centre.group_id"
+            if scanning.across != "any":
+                stays += f" OR {_GROUPS[scanning.across]} = centre.group_id"
             db.execute(_KEPT.format(stays=stays))
         yield Verdicts(db, preference.policies)

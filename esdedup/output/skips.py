@@ -14,6 +14,7 @@ WORDS = {
     "no_text": "records without text",
     "no_words": "texts without words, which cannot be compared",
     "older_version": "pages that another part of the wiki has in the same or a newer revision",
+    "other_of_source": "pairs that no cluster with one text of each source has (--one-per-source)",
     "redirect": "pages that only redirect to another one",
     "refused": "records that the server refused",
     "repeated_id": "documents whose id was already read; they are numbered",

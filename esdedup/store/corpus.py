@@ -199,6 +199,16 @@ class Corpus(Intake):
     def copies(self, hashes: pa.Table) -> Iterator[pa.RecordBatch]:
         """Yield every sentence with one of the texts in column `hash`, as `COPIES`, in any order."""
 
+    def sample(self, count: int) -> Hashes:
+        """Return the smallest content hashes, which are as good as a random sample."""
+        least: Hashes = np.empty(0, np.uint64)
+        for _, rows in self.signatures("any"):
+            for batch in rows.to_batches() if isinstance(rows, pa.Table) else rows:
+                hashes = batch["hash"].to_numpy()
+                low = hashes if len(least) < count else hashes[hashes < least[-1]]
+                least = np.union1d(least, low)[:count]
+        return least
+
     def elsewhere(self, across: str) -> Elsewhere | None:
         """Return how other machines read what `signatures` and `texts` return; None if only this process can."""
         del across

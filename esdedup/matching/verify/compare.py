@@ -48,8 +48,12 @@ def compare(signer: TextSigner, text: str, others: pa.LargeStringArray) -> Compa
 
 def jaccards_with(signer: TextSigner, text: str, others: pa.LargeStringArray) -> Similarities:
     """Return the Jaccard index of `text` and each of `others` alone, which takes a third of the time."""
-    texts, first, rows = _beside(text, others)
-    return jaccards(*_shingled(signer, texts), first, rows)
+    return jaccards_of(signer, *_beside(text, others))
+
+
+def jaccards_of(signer: TextSigner, texts: pa.LargeStringArray, one: Numbers, two: Numbers) -> Similarities:
+    """Return the Jaccard index of each two of the texts, which are given by their places."""
+    return jaccards(*_shingled(signer, texts), one, two)
 
 
 def _beside(text: str, others: pa.LargeStringArray) -> tuple[pa.LargeStringArray, Numbers, Numbers]:

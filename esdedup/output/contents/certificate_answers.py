@@ -78,6 +78,22 @@ class LostOfAll(Result):
 
 
 @answer
+class SampledRecall(Result):
+    """How many pairs were found of those among a sample of the texts, each compared with each."""
+
+    texts: Count
+    """Number of texts in the sample."""
+    pairs: Count
+    """Number of pairs among them that reach the threshold."""
+    found: Count
+    """Number of these that were found."""
+    low: Share
+    """Of all pairs, at least this share was found, with 95 % certainty together with `high`,"""
+    high: Share
+    """and at most this share."""
+
+
+@answer
 class Certificate(Result):
     """What `dedupe` has removed and kept, so that it can be checked without the store."""
 
@@ -103,8 +119,13 @@ class Certificate(Result):
     """The same for each source."""
     lost: LostOfAll
     """What was lost."""
+    recall: SampledRecall | None
+    """How many of all pairs were found; null if a Jaccard similarity alone does not make a pair."""
+    contradictions: Count
+    """Number of removed texts that state another fact than the kept one, half sure or more (`drift`)."""
     warnings: list[str]
-    """What should be looked at: a source that lost more than half, a cluster that holds more than a hundredth."""
+    """What should be looked at: a source that lost more than half, a cluster that holds more than a hundredth or has
+    two ends that are not alike, a removed text that states another fact."""
     checksum: str
     """SHA-256 of all the rest, as JSON with sorted keys and without spaces."""
 

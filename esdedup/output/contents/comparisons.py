@@ -200,6 +200,8 @@ class Explanation(Result, shown=("verdict", "jaccard", "word_edit_distance", "sh
     """Number of words to insert, delete or replace to turn one text into the other."""
     thresholds: Thresholds
     """What a pair had to reach in the last scan."""
+    damage: list[dict[str, float]] = MISSING
+    """What each term adds to the damage of A, and of B, as if these were the only copies; after `--keep clean`."""
     values_agreeing: Count = MISSING
     """Number of values in which the signatures agree, if candidates came from agreement."""
     verdict: str = MISSING

@@ -92,6 +92,9 @@ class Written(Result):
     """Paths of the files that were written, without drops.jsonl."""
     counts: StoreCounts
     """What was read."""
+    contradictions: Count = MISSING
+    """Number of texts that stay because they state another fact than the one that is kept for their cluster; only with
+    `--keep-contradictions`."""
     merged: Count = MISSING
     """Number of kept records that got a value of another one; only with `--merge`."""
     damaged: list[str]

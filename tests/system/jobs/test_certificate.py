@@ -7,6 +7,7 @@ import json
 import random
 import shutil
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -250,3 +251,48 @@ def test_what_is_no_certificate_is_said_in_a_line(tmp_path: Path) -> None:
         esdedup.dedupe(["a", "b"], certificate=path)  # type: ignore[call-overload]
     with pytest.raises(UsageError, match=r"certificate: .* is no folder; make it first"):
         esdedup.dedupe(*sources(tmp_path), out=tmp_path / "out", certificate=tmp_path / "no" / "cert.json")
+
+
+def test_warnings_and_the_page(tmp_path: Path) -> None:
+    hall = "The old town hall of Norvik was built in 1790 and had 3,412 books in its library, which <b>they</b> had."
+    middle = "A ferry to the island goes at nine, at ten and at noon. It waits for the mail. The captain is never late."
+    head = middle.replace("A ferry", "A large white ferry with two decks and a kitchen that the town had bought")
+    tail = middle.replace("late.", "late, and the crew of the boat knows everybody who crosses the strait.")
+    texts = [hall, hall.replace("3,412", "5,700"), middle, head, tail]
+    source = tmp_path / "a.jsonl"
+    source.write_text(
+        "".join(json.dumps({"id": f"r{n}", "text": text}) + "\n" for n, text in enumerate(texts)), "utf-8"
+    )
+    proof = tmp_path / "cert.json"
+    esdedup.dedupe(source, out=tmp_path / "out", jaccard=0.5, certificate=proof, report=True)
+    held = json.loads(proof.read_text("utf-8"))
+    assert held["contradictions"] == 1
+    said = "\n".join(held["warnings"])
+    assert "r1: removed, though it states another fact than r0" in said
+    assert "a: 3 of 5 texts were removed" in said
+    assert held["recall"] == {"texts": 5, "pairs": 3, "found": 3, "low": 0.4385, "high": 1.0}
+    page = (tmp_path / "cert.html").read_text("utf-8")
+    assert "5,700" in page
+    assert "&lt;b&gt;they" in page
+    assert "<b>they" not in page
+    assert not esdedup.verify(proof).problems
+    with pytest.raises(UsageError, match="add certificate"):
+        esdedup.dedupe(source, out=tmp_path / "out", report=True)
+
+
+def test_ends_that_are_not_alike(tmp_path: Path) -> None:
+    words = ["".join(letters) for letters in product("ptk", "aeiou", "lmn")]
+    middle, one, two = words[:40], words[:26], words[14:40]
+    source, proof = tmp_path / "a.jsonl", tmp_path / "cert.json"
+    rows = [{"id": name, "text": " ".join(some)} for name, some in (("m", middle), ("x", one), ("y", two))]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    esdedup.dedupe(source, out=tmp_path / "out", jaccard=0.6, shingle="word:1", certificate=proof)
+    assert [row["id"] for row in rows_of(proof)] == ["x", "y"]
+    far = [line for line in json.loads(proof.read_text("utf-8"))["warnings"] if "not alike" in line]
+    assert len(far) == 0  # 12 of 40 words in common is half of .6
+    rows[1]["text"], rows[2]["text"] = " ".join(words[:25]), " ".join(words[15:40])
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    esdedup.dedupe(source, out=tmp_path / "out", jaccard=0.6, shingle="word:1", certificate=proof, fresh=True)
+    far = [line for line in json.loads(proof.read_text("utf-8"))["warnings"] if "not alike" in line]
+    assert far == [line for line in far if "x and y were removed" in line]
+    assert len(far) == 1

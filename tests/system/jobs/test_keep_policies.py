@@ -149,3 +149,42 @@ def test_a_clean_copy_stays_and_a_killed_job_goes_on(tmp_path: Path) -> None:
         found = esdedup.dedupe(texts, keep="clean", jaccard=0.4)
         assert clean in found.kept
         assert all(row["damage"] > row["kept_damage"] for row in found.dropped if row["by"] == "clean")
+
+
+HALL = "The old town hall of Norvik was built in 1790 and had 3,412 books in its library, which the pilots paid for."
+
+
+def test_what_contradicts_stays(tmp_path: Path, stores: Stores) -> None:
+    other = HALL.replace("3,412", "5,700")
+    texts = [HALL, other, HALL.replace("paid for", "had paid for"), other, HALL]
+    rows = [{"id": f"r{number}", "text": text} for number, text in enumerate(texts)]
+    source, out = jsonl(tmp_path / "halls.jsonl", rows), tmp_path / "out"
+    found = esdedup.dedupe(rows, columns="text", jaccard=0.6, keep_contradictions=True)
+    assert found.kept == [rows[0], rows[1]]
+    assert {row["id"]: (row["kept"], row["reason"]) for row in found.dropped} == {
+        "r2": ("r0", "near"), "r3": ("r1", "identical"), "r4": ("r0", "identical"),
+    }  # fmt: skip
+    assert [cluster["members"] for cluster in found.clusters] == [["r0", "r2", "r4"], ["r1", "r3"]]
+    proof = tmp_path / "cert.json"
+    done = esdedup.dedupe(
+        source, out=out, store=stores.at(out), jaccard=0.6, keep_contradictions=True, certificate=proof
+    )
+    assert done.contradictions == 1
+    assert lines(out / "halls.jsonl") == found.kept
+    assert lines(out / "drops.jsonl") == [{**row, "source": "halls"} for row in found.dropped]
+    assert not esdedup.verify(proof).problems
+    with pytest.raises(UsageError, match="keep none exclude"):
+        esdedup.dedupe(source, out=out, keep="none", keep_contradictions=True)
+
+
+def test_terms_of_damage_are_explained(tmp_path: Path) -> None:
+    rows = [{"id": "a", "text": HALL}, {"id": "b", "text": HALL.replace("books", "bookbookbooks \ufffd")}]
+    for keep in ("clean", "first"):
+        esdedup.dedupe(jsonl(tmp_path / "a.jsonl", rows), out=tmp_path / keep, keep=keep, jaccard=0.6)
+        found = esdedup.explain("a", "b", store=tmp_path / keep / "store.duckdb").to_dict()
+        if keep == "first":
+            assert "damage" not in found
+            continue
+        one, two = found["damage"]
+        assert {"replacement", "doubled inside words"} <= two.keys() - one.keys()
+        assert sum(two.values()) > sum(one.values())
