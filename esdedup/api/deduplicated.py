@@ -152,6 +152,14 @@ class Deduplicated(Generic[T]):
         named = [[ids[row] for row in end.tolist()] for end in rows]
         return pa.table({"a": named[0], "b": named[1], "jaccard": compared.jaccard[strong][order]})
 
+    def certificate(self) -> dict[str, Any]:
+        """Return what became of each row, and what was lost, as JSON: the fields are those of `dedupe --certificate`,
+        with the `rows` inside, and texts instead of files.
+        """
+        from esdedup.jobs.table_certifying import table_certificate
+
+        return table_certificate(self._source, self._drops, self.dropped, self.records, self.threshold)
+
     def rethreshold(self, jaccard: float) -> Deduplicated[T]:
         """Return the result for a higher threshold, without comparing again.
 

@@ -30,7 +30,7 @@ from esdedup.resources import Resources
 from esdedup.store.store import Store
 
 FORMAT = 1
-_FIRST = 20
+FIRST = 20
 """Removed texts whose lost sentences the certificate has."""
 _WORST = 20
 """Removals on the page."""
@@ -176,7 +176,7 @@ def _lost(store: Store, verdicts: Verdicts) -> _Losses:
     first: list[dict[str, Any]] = []
     for part, lost in losses_of(store, near):
         counts.append(lost.counts)
-        for pair in np.flatnonzero(lost.counts)[: _FIRST - len(first)].tolist():
+        for pair in np.flatnonzero(lost.counts)[: FIRST - len(first)].tolist():
             texts = lost.sentences.filter(pa.array(lost.pair == pair)).to_pylist()
             first.append({"id": part["id"][pair].as_py(), "kept": part["kept"][pair].as_py(), "sentences": texts})
     count, copies = np.concatenate(counts), near["copies"].to_numpy()
@@ -190,7 +190,12 @@ def digest_of(path: Path) -> dict[str, Any]:
         return {"bytes": path.stat().st_size, "sha256": hashlib.file_digest(file, "sha256").hexdigest()}
 
 
+def bytes_of(text: str) -> bytes:
+    """Return a text as it is hashed beside others."""
+    return f"{text}\0".encode("utf-8", "surrogatepass")
+
+
 def checksum_of(held: Mapping[str, Any]) -> str:
     """Return the checksum of a certificate, from all its other fields."""
     rest = {name: value for name, value in held.items() if name != "checksum"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, separators=(",", ":"), default=str).encode()).hexdigest()

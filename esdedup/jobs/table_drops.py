@@ -277,6 +277,7 @@ class ComparedTable:
     threshold: float
     rules: Rules | None
     keep_contradictions: bool
+    signing: Signing
 
     def contradict(self, one: Numbers, two: Numbers) -> Flags:
         """Return which rows `one` state another fact than the rows `two`."""
@@ -361,5 +362,5 @@ def compare_table(
     threshold = settings.scanning_of(signing.unit).jaccard
     return ComparedTable(
         table, texts, ids_of(table, id_column), ids_there, texts_there, compared, inside, holds, rules.against_only,
-        rows.not_compared, keep, threshold, merging, rules.keep_contradictions,
+        rows.not_compared, keep, threshold, merging, rules.keep_contradictions, signing,
     )  # fmt: skip

@@ -22,7 +22,7 @@ from esdedup.errors import EsdedupError
 from esdedup.formats.locations import Source, discover
 from esdedup.formats.reading_options import Reading
 from esdedup.formats.stream import DocumentStream
-from esdedup.jobs.certifying import FORMAT, checksum_of, digest_of
+from esdedup.jobs.certifying import FORMAT, bytes_of, checksum_of, digest_of
 from esdedup.jobs.losses import lost_of_texts
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
@@ -219,7 +219,7 @@ class _Texts:
 
     def add(self, text: str, *, known: bool) -> None:
         if known:
-            self.digest.update(_bytes_of(text))
+            self.digest.update(bytes_of(text))
         else:
             self.unknown.add(self.count)
         self.count += 1
@@ -385,7 +385,3 @@ def _documents(source: Source) -> Iterator[list[tuple[int, str, str]]]:
         for batch in stream:
             columns = (batch[name].to_pylist() for name in ("place", "id", "text"))
             yield list(zip(*columns, strict=True))
-
-
-def _bytes_of(text: str) -> bytes:
-    return f"{text}\0".encode("utf-8", "surrogatepass")

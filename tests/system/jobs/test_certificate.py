@@ -296,3 +296,22 @@ def test_ends_that_are_not_alike(tmp_path: Path) -> None:
     far = [line for line in json.loads(proof.read_text("utf-8"))["warnings"] if "not alike" in line]
     assert far == [line for line in far if "x and y were removed" in line]
     assert len(far) == 1
+
+
+def test_the_certificate_of_a_table(tmp_path: Path) -> None:
+    found = esdedup.dedupe(ROWS, columns="text", keep="best:score")
+    held = found.certificate()
+    assert held["checksum"] == checksum_of(held)
+    assert held["records"] == found.records
+    assert [{name: row[name] for name in drop} for row, drop in zip(held["rows"], found.dropped, strict=True)] == (
+        found.dropped
+    )
+    [source] = [tmp_path / "all.jsonl"]
+    source.write_text("".join(json.dumps(row) + "\n" for row in ROWS), "utf-8")
+    proof = tmp_path / "cert.json"
+    esdedup.dedupe(source, out=tmp_path / "out", keep="best:score", certificate=proof)
+    of_files = json.loads(proof.read_text("utf-8"))
+    assert {name: held["lost"][name] for name in ("rows", "sentences")} == {
+        name: of_files["lost"][name] for name in ("rows", "sentences")
+    }
+    assert held["contradictions"] == of_files["contradictions"]
