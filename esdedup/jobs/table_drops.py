@@ -19,6 +19,7 @@ from esdedup.errors import UsageError
 from esdedup.jobs.against import read_references
 from esdedup.jobs.preconditions import DropRules
 from esdedup.jobs.table_dedupe import Compared, compare_rows, rows_of, settings_for, signing_of
+from esdedup.keeping.many_texts import keys_of_texts
 from esdedup.keeping.merge_rules import Copies, Rules
 from esdedup.keeping.protocol import Policies, TextPolicy
 from esdedup.keeping.ranking import counted_without, nothing_to_compare, rank_copies, reasons
@@ -68,11 +69,13 @@ class Preferred:
 
     def keys(self, compared: Compared, alike: Numbers, groups: Numbers) -> list[Keys]:
         """Return the keys of the compared rows by policy. Only texts that are `alike` others have one by their text."""
+        wanted = [policy for policy in self.policies.deciding if isinstance(policy, TextPolicy)]
+        of_texts = iter(keys_of_texts(wanted, groups[alike], lambda rows: compared.texts.take(pa.array(alike[rows]))))
         found = []
         for policy in self.policies.deciding:
             if isinstance(policy, TextPolicy):
                 own = np.zeros(len(compared.hash))
-                own[alike] = policy.text_keys(compared.texts.take(pa.array(alike)), groups[alike])
+                own[alike] = next(of_texts)
                 found.append(own[compared.text])
             else:
                 found.append(self.by_column[policy.words][compared.row])

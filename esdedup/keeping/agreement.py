@@ -32,6 +32,7 @@ class Agreement(NamedTuple):
     differing: Keys  # what only it has, here and there
     added: Keys  # what only it has, in passages
     again: Keys  # number of words that follow themselves
+    unknown: Keys  # number of words that no other text has, of its group or another one
 
 
 def agreement_of(texts: pa.LargeStringArray, groups: Numbers) -> Agreement:
@@ -39,7 +40,9 @@ def agreement_of(texts: pa.LargeStringArray, groups: Numbers) -> Agreement:
     data, offsets = text_buffers(pc.utf8_lower(texts))
     count = len(texts)
     pairs, ends, again = np.empty(len(data), np.uint64), np.zeros(count + 1, np.int64), np.zeros(count, np.int64)
-    held_pairs = _word_pairs(data, offsets, pairs, ends, again)
+    words = np.empty(len(data) + count, np.uint64)
+    held_pairs = _word_pairs(data, offsets, pairs, ends, again, words)
+    unknown = _alone(words, ends + np.arange(count + 1), count)
     pairs, text = pairs[:held_pairs].copy(), np.repeat(np.arange(count), np.diff(ends))
     size = np.bincount(groups)
     length = np.maximum(np.bincount(text, minlength=count), 1)
@@ -61,12 +64,25 @@ def agreement_of(texts: pa.LargeStringArray, groups: Numbers) -> Agreement:
     differing, added = differing / length, added / longest[groups]
     for each in (lost, differing, added):
         each[alone_in_group] = 0
-    return Agreement(lost, differing, added, again.astype(np.float64))
+    return Agreement(lost, differing, added, again.astype(np.float64), unknown)
+
+
+def _alone(words: Hashes, ends: Offsets, texts: int) -> Keys:
+    """Count the words of each text that are there only once in all texts. It has `ends[i]:ends[i + 1]` of them."""
+    words = words[: ends[-1]]
+    order = np.argsort(words)
+    new = (
+        np.concatenate(([True], words[order][1:] != words[order][:-1], [True])) if len(words) else np.empty(1, np.bool_)
+    )
+    alone = order[new[:-1] & new[1:]]
+    found: Keys = np.bincount(np.searchsorted(ends, alone, side="right") - 1, minlength=texts).astype(np.float64)
+    return found
 
 
 @compiled
-def _word_pairs(data: Bytes, offsets: Offsets, pairs: Hashes, ends: Numbers, again: Numbers) -> int:
-    """Write a hash of each two words in a row, and count words that follow themselves. Return the number of pairs.
+def _word_pairs(data: Bytes, offsets: Offsets, pairs: Hashes, ends: Numbers, again: Numbers, words: Hashes) -> int:
+    """Write a hash of each two words in a row, and of each word, and count words that follow themselves. Return the
+    number of pairs. Each text has one word more than pairs; one without words has the hash 0.
 
     A word is a run of letters and digits; in scripts of East Asia, each sign is one.
     """
@@ -74,6 +90,7 @@ def _word_pairs(data: Bytes, offsets: Offsets, pairs: Hashes, ends: Numbers, aga
     for text in range(len(again)):
         last = np.uint64(0)
         word = np.uint64(0)
+        spoken = held + text
         at, end = offsets[text], offsets[text + 1]
         while at <= end:
             byte = data[at] if at < end else np.uint8(32)
@@ -100,9 +117,13 @@ def _word_pairs(data: Bytes, offsets: Offsets, pairs: Hashes, ends: Numbers, aga
                         held += 1
                         if last == word:
                             again[text] += 1
+                    words[spoken] = word
+                    spoken += 1
                     last = word
                     word = np.uint64(0)
             at += size
+        if last == 0:
+            words[spoken] = 0
         ends[text + 1] = held
     return held
 

@@ -79,6 +79,7 @@ def terms_of(texts: pa.LargeStringArray, groups: Numbers) -> dict[str, Keys]:
     found = {name: np.log1p(count * np.maximum(1, usual / length)) for name, count in signs.counts.items()}
     found |= signs.ends
     found |= {f"fewer {name}": -np.log1p(count * usual / length) for name, count in signs.less.items()}
+    found["words of no other text"] = np.log1p(agreement.unknown * np.maximum(1, usual / length))
     found["words twice"] = np.log1p(agreement.again * np.maximum(1, usual / length))
     two = np.bincount(groups)[groups] == 2
     for name in ("lost", "differing", "added"):

@@ -22,11 +22,15 @@ _MORE = (
     "leggi tutto|читать далее|подробнее|続きを読む|阅读全文|閱讀全文|阅读更多"
 )
 _AROUND = (
-    "©|cookie|all rights reserved|copyright|subscribe|newsletter|share this|share on|facebook|twitter|tweet|log ?in|"
-    "sign up|alle rechte|tous droits|derechos reservados|все права|版权所有|シェア|ツイート|分享|订阅|登录|"
-    "поделиться|compartir|partager|teilen|anmelden|abonn|iscriviti|condividi|wrote:|schrieb|écrit|https?://|www\\."
+    "©|you are here|sie sind hier|vous êtes ici|está usted en|se encuentra en|sei in|вы здесь|previous post|next post|"
+    "related articles|tags:|terms of|impressum|cookie|all rights reserved|copyright|subscribe|newsletter|share this|"
+    "share on|facebook|twitter|tweet|log ?in|sign up|alle rechte|tous droits|derechos reservados|все права|版权所有|"
+    "シェア|ツイート|分享|订阅|登录|поделиться|compartir|partager|teilen|anmelden|abonn|iscriviti|condividi|wrote:|"
+    "schrieb|écrit|https?://|www\\."
 )
 _PAGE = "page|p\\.|seite|página|pagina|стр\\.?|страница|頁|页|ページ|第"
+
+_ALPHABETS = r"\p{Latin}\p{Cyrillic}\p{Greek}"
 
 COUNTED = {
     "replacement": r"\x{FFFD}",
@@ -40,16 +44,20 @@ COUNTED = {
     "tags and entities": r"</?[A-Za-z][^<>\n]{0,200}>|<!--|&(?:[a-zA-Z]{2,8}|#x?[0-9a-fA-F]{1,6});",
     "markup": r"\[\[|\]\]|\{\{|\}\}|'''?|\[https?:|\]\(http|\*\*|__|(?m:^#{1,6} )|(?m:^=+ ?[^=\n]+=+$)|\\[a-zA-Z]+\{",
     "page breaks": r"\f|<<<+|>>>+|(?m:^[-=*_#~ ]{4,}$)|(?mi:^[^\pL\pN\n]*(?:" + _PAGE + r")?[^\pL\pN\n]*\d{1,4}"
-                   r"(?:\s*(?:/|of|von|de|sur|из)\s*\d{1,4})?[^\pL\pN\n]*$)",
+                   r"(?:\s*(?:/|of|von|de|sur|из)\s*\d{1,4})?[^\pL\pN\n]*$)|(?m:^\d{1,4}\s{2,}\S[^\n]{0,40}$)|"
+                   r"(?m:^[^\n]{1,40}\S\s{2,}\d{1,4}$)",
     "quoted": r"(?m:^\s*>+)|=[0-9A-F]{2}|=\n",
     "frames of mail": r"(?m:^_{4,}$)|(?m:^-- ?$)|<[^<>@\s]+@[^<>\s]+>",
     "words run together": r"\p{Ll}\p{Lu}|[.!?;,]\p{L}",
     "small letters after a full stop": r"[.!?]\s+\p{Ll}",
-    "figures in words": r"\p{L}\d|\d\p{L}",
+    "figures in words": rf"[{_ALPHABETS}]\d|\d[{_ALPHABETS}]",
+    "signs in words": rf"[{_ALPHABETS}][^\pL\pN\pM\s'’ʼ‘`\-‐-―_.,:;/@&+=()\[\]{{}}<>|\"«»„“”…!?*#][{_ALPHABETS}]",
+    "short lines": r"(?m:^[^\n]{1,45}[^\s.!?…。！？」』:;,、，\pN\pP\n]$)",
     "specks": r"[~^|\\•·¦§¬`´*_]",
-    "very long words": r"[\p{Latin}\p{Cyrillic}\p{Greek}]{26,}",
-    "capitals": r"\b\p{Lu}{3,}\b",
+    "very long words": rf"[{_ALPHABETS}]{{26,}}",
+    "capitals": r"\p{Lu}{3,}",
     "boilerplate": f"(?i){_AROUND}",
+    "paths of pages": r"(?m:^[^\n.!?]{1,60}?(?: [/>»›|·→] [^\n.!?/>»›|·→]{1,40}){2,}$)",
 }  # fmt: skip
 """What is counted, as expressions of RE2."""
 
@@ -65,7 +73,13 @@ AT_END = {
 """What a text begins or ends with, in so many characters:"""
 _LOOKED_AT = 60
 
-LESS = {"figures": r"\d+", "punctuation": "[.,;:!?。、，；：！？]"}
+LESS = {
+    "figures": r"\d+",
+    "capital letters": r"\p{Lu}\p{Ll}",
+    "paragraphs": r"[.!?…。！？”\"»」』]\s*\n",
+    "punctuation": r"[.,;:!?。、，；：！？]",
+    "hyphens and brackets": r"\pL[-\x{2010}]\pL|[()\[\]«»„“”「」『』（）]",
+}
 """What a text loses when it is flattened: fewer are worse."""
 
 _WESTERN = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.cuts import roots, unite
 from esdedup.columns.hashing import Hashes
+from esdedup.keeping.many_texts import keys_of_texts
 from esdedup.keeping.protocol import Policies, TextPolicy
 from esdedup.keeping.ranking import rank_copies
 from esdedup.store.corpus import COPIES
@@ -19,8 +20,6 @@ from esdedup.store.store import Store
 
 if TYPE_CHECKING:
     from esdedup.keeping.protocol import Keys
-
-_TEXTS_AT_ONCE = 100_000
 
 Values: TypeAlias = "dict[int, Keys]"
 """By number of the source: the keys of its records, by their number."""
@@ -81,13 +80,12 @@ class Preference:
         wanted = [policy for policy in self.policies.deciding if isinstance(policy, TextPolicy)]
         if not wanted:
             return
-        found = [np.zeros(len(hashes)) for _ in wanted]
-        for rows in _parts(groups):
+
+        def fetch(rows: Numbers) -> pa.LargeStringArray:
             order = np.argsort(hashes[rows])
-            texts = self.store.corpus.texts_in_order(hashes[rows][order]).take(pa.array(np.argsort(order)))
-            for keys, policy in zip(found, wanted, strict=True):
-                keys[rows] = policy.text_keys(texts, groups[rows])
-        self._hashes, self._text_keys = hashes, found
+            return self.store.corpus.texts_in_order(hashes[rows][order]).take(pa.array(np.argsort(order)))
+
+        self._hashes, self._text_keys = hashes, keys_of_texts(wanted, groups, fetch)
 
     def _of_texts(self, keys: Keys, hashes: Hashes) -> Keys:
         if not len(self._hashes):
@@ -103,15 +101,3 @@ class Preference:
             here = np.flatnonzero((file == number) & (place < len(keys)))
             found[here] = keys[place[here]]
         return found
-
-
-def _parts(groups: Numbers) -> Iterator[Numbers]:
-    """Yield indices in parts of about as many texts as are looked at at once. None parts a group."""
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
-    begin = 0
-    while begin < len(order):
-        after = starts[np.searchsorted(starts, begin + _TEXTS_AT_ONCE) :]
-        end = int(after[0]) if len(after) else len(order)
-        yield order[begin:end]
-        begin = end

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import json
 import random
+import shutil
+import string
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from rapidfuzz.distance import Levenshtein
 
+import esdedup
+from esdedup.keeping.consensus import consensus
 from esdedup.keeping.protocol import ColumnPolicy, Policies, TextPolicy
 from esdedup.keeping.ranking import rank_copies
+from scripts.benchmarks.alterations import CHANGES, Altering
 from scripts.benchmarks.bench import Bench
 from scripts.benchmarks.processes import ESDEDUP, processor_time
 from scripts.benchmarks.rows import Row, at_least, at_most
 from scripts.survivors import Cluster, clusters, part
+from scripts.survivors.originals import passage
 
 CLUSTERS, SMALL_CLUSTERS = 400, 60
 SEED = 1
 ROWS, SMALL_ROWS = 1_000_000, 5_000
 _SHARE_OF_COPIES = 0.3
+_FAULTS = 0.03
+_CASES, _SMALL_CASES, _CASES_A_JOB = 200, 12, 50
 
 
 def measure(bench: Bench) -> list[Row]:
@@ -39,7 +50,72 @@ def measure(bench: Bench) -> list[Row]:
         share = sum(cluster.copies[choose(cluster)].id in cluster.best for cluster in judged) / len(judged)
         row = f"{what}, {name}"
         rows.append(at_least(row, share, "", 0.97) if name.startswith("the policy") else Row(row, share))
-    return [*rows, *_cost(bench)]
+    return [*rows, _consensus([cluster.original for cluster in judged]), *_altered(bench), *_cost(bench)]
+
+
+def _consensus(texts: Sequence[str]) -> Row:
+    """The share of right characters in the text on which five copies agree, each with 3 % random faults."""
+    chance = random.Random(SEED)
+    right = wrong = 0
+    for text in texts:
+        copies = ["".join(_fault(sign, chance) for sign in text) for _ in range(5)]
+        wrong += Levenshtein.distance(consensus(copies), text)
+        right += len(text)
+    return at_least(
+        "consensus of five copies with 3 % faulty characters: right characters", 1 - wrong / right, "", 0.995
+    )
+
+
+def _fault(sign: str, chance: random.Random) -> str:
+    """A character, or what a fault makes of it: another one, none, or two."""
+    if chance.random() >= _FAULTS:
+        return sign
+    other = chance.choice(string.ascii_letters + string.digits + " .,")
+    return chance.choice([other, "", sign + other])
+
+
+def _altered(bench: Bench) -> list[Row]:
+    """How many altered certificates and files `verify` finds, and how often it finds fault with a true one."""
+    chance, made, folder = random.Random(SEED), bench.work / "certified", bench.work / "altered"
+    cases = _SMALL_CASES if bench.small else _CASES
+    found = alarms = 0
+    for number in range(cases + cases // 4):
+        if number % _CASES_A_JOB == 0:
+            shutil.rmtree(made, ignore_errors=True)
+            _certified(made, random.Random(number))
+        held = Altering(made, folder, chance)
+        if altered := number < cases:
+            chance.choice(CHANGES)(held, chance)
+            held.save(signed=chance.random() < 0.5)
+        problems = esdedup.verify(held.path, input=folder, output=folder / "out").problems
+        found += altered and bool(problems)
+        alarms += not altered and bool(problems)
+        shutil.rmtree(folder)
+    return [
+        at_least(f"verify: share found of {cases} altered cases, half of them signed again", found / cases, "", 1),
+        at_most(f"verify: false alarms on {cases // 4} true cases", alarms, "", 0),
+    ]
+
+
+def _certified(folder: Path, chance: random.Random) -> None:
+    """Two inputs, their outputs and a certificate."""
+    folder.mkdir()
+    texts = [passage("en", chance) for _ in range(40)]
+    for name in ("a", "b"):
+        with (folder / f"{name}.jsonl").open("w", encoding="utf-8") as lines:
+            for number, text in enumerate(texts):
+                said = text if chance.random() < 0.3 else text.replace(". ", f". {chance.choice(texts)[:60]}. ", 1)
+                row = {"id": f"{name}{number}", "text": said, "score": chance.randrange(9)}
+                lines.write(json.dumps(row) + "\n")
+    out = folder / "out"
+    esdedup.dedupe(
+        *sorted(folder.glob("*.jsonl")),
+        out=out,
+        keep="best:score",
+        jaccard=0.5,
+        certificate=out / "cert.json",
+        quiet=True,
+    )
 
 
 def _kept(cluster: Cluster, keep: str) -> int:
@@ -62,7 +138,7 @@ def _kept(cluster: Cluster, keep: str) -> int:
 
 
 def _cost(bench: Bench) -> list[Row]:
-    """Processor time of `dedupe` with `--keep clean`, and without it, in turns."""
+    """Processor time of `dedupe` with `--keep clean` and a certificate, and without both, in turns."""
     source = bench.work / "survivors.jsonl"
     rows = SMALL_ROWS if bench.small else ROWS
     _write(source, rows)
@@ -70,7 +146,10 @@ def _cost(bench: Bench) -> list[Row]:
     times: dict[str, list[float]] = {"first": [], "clean": []}
     for turn in range(bench.runs + 1):
         for keep, spent in times.items():
-            took = processor_time([*ESDEDUP, "dedupe", source, "--out", out, "--fresh", "--keep", keep, "--quiet"])
+            proof = ["--certificate", bench.work / "survivors.cert"] if keep == "clean" else []
+            took = processor_time(
+                [*ESDEDUP, "dedupe", source, "--out", out, "--fresh", "--keep", keep, "--quiet", *proof]
+            )
             if turn:
                 spent.append(took)
     source.unlink()
@@ -78,7 +157,7 @@ def _cost(bench: Bench) -> list[Row]:
     name = f"dedupe of {rows:,} rows, {_SHARE_OF_COPIES:.0%} of them copies"
     return [
         Row(f"{name}: processor time", median(times["first"]), "s"),
-        at_most(f"{name}: --keep clean, more processor time", more, "", 0.08),
+        at_most(f"{name}: --keep clean and --certificate, more processor time", more, "", 0.08),
     ]
 
 

@@ -17,6 +17,7 @@ import esdedup
 from esdedup.cli import main
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.jobs.certifying import checksum_of
+from scripts.benchmarks.alterations import CHANGES, Altering, rows_of
 from tests.support.corpus import corpus
 from tests.support.stores import Stores
 from tests.support.written import lines
@@ -44,11 +45,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = folder / "out"
     esdedup.dedupe(*sources(folder), out=out, keep="best:score", certificate=out / "cert.json")
     return folder
-
-
-def rows_of(certificate: Path) -> list[dict[str, Any]]:
-    held = json.loads(certificate.read_text("utf-8"))
-    return lines(certificate.with_name(held["rows"]["path"]))
 
 
 def test_a_certificate_says_what_became_of_each_removed_text(made: Path) -> None:
@@ -115,77 +111,6 @@ def test_of_a_dry_run_and_of_a_wiki_it_is_said_what_is_not_checked(tmp_path: Pat
     assert found.problems == []
     assert found.not_checked[0] == f"{dump}: of a wiki, only hashes and counts are checked"
     assert second.exists()
-
-
-class Altering:
-    """A copy of what was made, in which something is changed."""
-
-    def __init__(self, made: Path, folder: Path, chance: random.Random) -> None:
-        shutil.copytree(made, folder)
-        self.path = folder / "out" / "cert.json"
-        self.folder = folder
-        self.held = json.loads(self.path.read_text("utf-8"))
-        self.rows = rows_of(self.path)
-        self._chance = chance
-
-    def change(self, holder: Any, key: Any) -> None:
-        value = holder[key]
-        if isinstance(value, bool):
-            holder[key] = not value
-        elif isinstance(value, int | float):
-            holder[key] = value + self._chance.choice([1, -1, 7])
-        else:
-            holder[key] = value + "x" if isinstance(value, str) else 1
-
-    def save(self, *, signed: bool) -> None:
-        """Write what was changed; `signed`, as a forger would who knows how hashes are made."""
-        data = "".join(json.dumps(row) + "\n" for row in self.rows).encode()
-        self.path.with_name(self.held["rows"]["path"]).write_bytes(data)
-        if signed:
-            self.held["rows"] |= {"sha256": hashlib.sha256(data).hexdigest(), "rows": len(self.rows)}
-            self.held["checksum"] = checksum_of(self.held)
-        self.path.write_text(json.dumps(self.held), "utf-8")
-
-
-def a_count(held: Altering, chance: random.Random) -> None:
-    source = chance.choice(held.held["sources"])
-    holder, key = chance.choice([
-        (held.held["records"], "in"), (held.held["records"], "kept"), (held.held["records"]["dropped"], "near"),
-        (source, "kept"), (source, "compared"), (source["dropped"], "near"), (held.held["lost"], "sentences"),
-        (held.held["lost"], "rows"),
-    ])  # fmt: skip
-    held.change(holder, key)
-
-
-def a_survivor(held: Altering, chance: random.Random) -> None:
-    row = chance.choice(held.rows)
-    held.change(row, chance.choice(["kept", "kept_place", "kept_file", "id", "place", "file", "position"]))
-
-
-def a_score(held: Altering, chance: random.Random) -> None:
-    held.change(chance.choice(held.rows), "jaccard")
-
-
-def a_loss(held: Altering, chance: random.Random) -> None:
-    held.change(chance.choice([row for row in held.rows if row["lost"]]), "lost")
-
-
-def a_row_left_out(held: Altering, chance: random.Random) -> None:
-    del held.rows[chance.randrange(len(held.rows))]
-
-
-def a_row_twice(held: Altering, chance: random.Random) -> None:
-    held.rows.append(chance.choice(held.rows))
-
-
-def a_byte(held: Altering, chance: random.Random) -> None:
-    path = chance.choice([*held.folder.glob("*.jsonl"), *(held.folder / "out").glob("?.jsonl")])
-    data = bytearray(path.read_bytes())
-    data[chance.randrange(len(data))] ^= 1
-    path.write_bytes(data)
-
-
-CHANGES = [a_count, a_survivor, a_score, a_loss, a_row_left_out, a_row_twice, a_byte]
 
 
 @pytest.mark.parametrize("signed", [False, True])
