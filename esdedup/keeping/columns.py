@@ -56,6 +56,9 @@ def _times_of_texts(values: pa.Array) -> Keys:
             "THEN epoch_us(try_cast(rpad(text, 7, '-01') || '-01' AS TIMESTAMP)) "
             r"WHEN regexp_full_match(text, '\d{9,10}') THEN text::BIGINT * 1000000 "
             r"WHEN regexp_full_match(text, '\d{12,13}') THEN text::BIGINT * 1000 "
+            # as a plain timestamp, an offset is read and left out
+            r"WHEN regexp_full_match(text, '.*\d:\d\d.*[+-]\d\d(:?\d\d)?') "
+            "THEN epoch_us(try_cast(text AS TIMESTAMPTZ)) "
             "ELSE epoch_us(try_cast(text AS TIMESTAMP)) END AS time FROM texts ORDER BY turn"
         )
     return _seconds(found["time"])

@@ -33,7 +33,7 @@ _PAGE = "page|p\\.|seite|página|pagina|стр\\.?|страница|頁|页|ペ�
 _ALPHABETS = r"\p{Latin}\p{Cyrillic}\p{Greek}"
 
 COUNTED = {
-    "replacement": r"\x{FFFD}",
+    "replacement": r"\x{FFFD}|ï¿½",
     "control": r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x{9f}\x{E000}-\x{F8FF}]",
     "invisible": r"[\x{ad}\x{200b}-\x{200f}\x{2060}\x{feff}\x{202a}-\x{202e}]",
     "glyph numbers": r"\(cid:\d+\)|\?{2,}",

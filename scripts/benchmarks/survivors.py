@@ -6,7 +6,7 @@ import json
 import random
 import shutil
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -16,6 +16,7 @@ import pyarrow as pa
 from rapidfuzz.distance import Levenshtein
 
 import esdedup
+from esdedup.keeping.clean import Clean
 from esdedup.keeping.consensus import consensus
 from esdedup.keeping.protocol import ColumnPolicy, Policies, TextPolicy
 from esdedup.keeping.ranking import rank_copies
@@ -38,9 +39,10 @@ def measure(bench: Bench) -> list[Row]:
     made = clusters(SMALL_CLUSTERS if bench.small else CLUSTERS, SEED, bench.data)
     judged = [cluster for cluster in made if part(cluster.name) == "judging"]
     chance = random.Random(1)
+    damage = _damage(judged)
     kept: dict[str, Callable[[Cluster], int]] = {
-        "the policy of each": lambda cluster: _kept(cluster, cluster.policy),
-        "longest": lambda cluster: _kept(cluster, "longest"),
+        "the policy of each": lambda cluster: _kept(cluster, cluster.policy, damage),
+        "longest": lambda cluster: _kept(cluster, "longest", damage),
         "first": lambda cluster: 0,
         "a random copy": lambda cluster: chance.randrange(len(cluster.copies)),
     }
@@ -99,7 +101,7 @@ def _altered(bench: Bench) -> list[Row]:
 
 def _certified(folder: Path, chance: random.Random) -> None:
     """Two inputs, their outputs and a certificate."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     texts = [passage("en", chance) for _ in range(40)]
     for name in ("a", "b"):
         with (folder / f"{name}.jsonl").open("w", encoding="utf-8") as lines:
@@ -118,7 +120,15 @@ def _certified(folder: Path, chance: random.Random) -> None:
     )
 
 
-def _kept(cluster: Cluster, keep: str) -> int:
+def _damage(made: Sequence[Cluster]) -> dict[str, float]:
+    """The damage of each text, by `clean`, which looks at all clusters together, as `dedupe` does."""
+    texts = [list(dict.fromkeys(copy.text for copy in cluster.copies)) for cluster in made]
+    groups = np.repeat(np.arange(len(texts)), [len(each) for each in texts])
+    flat = [text for each in texts for text in each]
+    return dict(zip(flat, Clean().text_keys(pa.array(flat, pa.large_string()), groups).tolist(), strict=True))
+
+
+def _kept(cluster: Cluster, keep: str, damage: Mapping[str, float]) -> int:
     """The place of the copy that a list of policies keeps of a cluster, given as such."""
     policies = Policies.parse(keep)
     texts = pa.array([copy.text for copy in cluster.copies], pa.large_string())
@@ -128,7 +138,9 @@ def _kept(cluster: Cluster, keep: str) -> int:
     }
     keys = []
     for policy in policies.deciding:
-        if isinstance(policy, TextPolicy):
+        if isinstance(policy, Clean):
+            keys.append(np.array([damage[copy.text] for copy in cluster.copies]))
+        elif isinstance(policy, TextPolicy):
             distinct = texts.unique()
             of = policy.text_keys(distinct, np.zeros(len(distinct), np.int64))
             keys.append(of[[distinct.index(text).as_py() for text in texts]])

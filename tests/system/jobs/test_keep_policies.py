@@ -86,6 +86,16 @@ def test_every_format_has_columns(tmp_path: Path) -> None:
         assert [drop["id"] for drop in lines(out / "drops.jsonl")] == expected, source
 
 
+def test_a_time_with_an_offset_is_a_moment() -> None:
+    text = "The ferry to the island of Halm leaves the old harbour at nine, with the mail and the milk."
+    times = ["2020-05-02T01:00:00+00:00", "2020-05-01T23:30:00-05:00", "2020-05-02 02:00", "2020-05-02T04:00:00+0200"]
+    rows = [{"id": str(place), "text": text + "." * place, "day": time} for place, time in enumerate(times)]
+    [kept] = esdedup.dedupe(rows, columns="text", keep="newest:day", jaccard=0.6).kept
+    assert kept["id"] == "1"
+    [kept] = esdedup.dedupe(rows, columns="text", keep="oldest:day", jaccard=0.6).kept
+    assert kept["id"] == "0"
+
+
 def test_sources_are_preferred_in_the_order_in_which_they_are_named(tmp_path: Path) -> None:
     short = "One text about the harbour of the town, and its ships."
     one = jsonl(tmp_path / "one.jsonl", [{"id": "a", "text": short}, {"id": "b", "text": short + " Yes."}])
