@@ -34,7 +34,9 @@ def test_help_fits_80_columns_and_cuts_nothing(command: str) -> None:
     shown = esdedup(*command.split(), "--help")
     assert shown.returncode == 0
     assert max(len(line.rstrip()) for line in shown.stdout.splitlines()) <= 80
-    assert "…  " not in shown.stdout.replace("SOURCE…", "").replace("N,N…", "").replace("ID…", "").replace("KIND,…", "")
+    assert "…  " not in shown.stdout.replace("SOURCE…", "").replace("N,N…", "").replace("ID…", "").replace(
+        "KIND,…", ""
+    ).replace("RULE,…", "")
     assert "..." not in shown.stdout.replace("[ARGS]...", "")
 
 
