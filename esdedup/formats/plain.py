@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from esdedup.formats.encoding import EncodedText
 from esdedup.formats.line_format import BOM, LineBlocks, LineFormat, Records, body_and_end, decode_lines, decoded
-from esdedup.formats.protocol import Walk
+from esdedup.formats.protocol import Format, Walk
 from esdedup.formats.text_limit import too_large
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ class Lines(LineFormat):
     family = "texts"
     stdin_name = "stdin.txt"
     annotates = False
+    values = Format.values  # a line has no columns
 
     def documents(self, blocks: LineBlocks, walk: Walk) -> Iterator[pa.RecordBatch]:
         """Yield the lines that are not empty."""

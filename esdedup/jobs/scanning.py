@@ -24,6 +24,7 @@ from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.compare import far_members
 from esdedup.plurals import plural
 from esdedup.resources import Resources
+from esdedup.store.corpus import COPIES
 from esdedup.store.preference import Preference
 from esdedup.store.store import Store
 
@@ -190,17 +191,16 @@ def _assign_sources(store: Store, scratch: Database) -> int:
         "SELECT one.hash AS a, two.hash AS b, coalesce(jaccard, 0) AS jaccard, p.a AS first, p.b AS second "
         "FROM pairs p JOIN texts one ON one.number = p.a JOIN texts two ON two.number = p.b"
     )
+    if not rows.num_rows:
+        return 0
     hashes, places = np.unique(np.stack([rows["a"].to_numpy(), rows["b"].to_numpy()]), return_inverse=True)
     a, b = np.sort(places.reshape(2, -1), axis=0)
     checkpoints = store.ledger.sources()
     names = sorted({checkpoint.name for checkpoint in checkpoints})
     rank = {checkpoint.number: names.index(checkpoint.name) for checkpoint in checkpoints}
-    copies = [
-        (batch["hash"].to_numpy(), batch["file"].to_numpy())
-        for batch in store.corpus.copies(pa.table({"hash": hashes}))
-    ]
-    text = np.searchsorted(hashes, np.concatenate([hash_ for hash_, _ in copies]))
-    source = np.array([rank[file] for _, files in copies for file in files.tolist()])
+    copies = pa.Table.from_batches(list(store.corpus.copies(pa.table({"hash": hashes}))), COPIES)
+    text = np.searchsorted(hashes, copies["hash"].to_numpy())
+    source = np.array([rank[file] for file in copies["file"].to_pylist()])
     owners = np.unique(np.stack([text, source]), axis=1)
     stays = assigned(a, b, rows["jaccard"].to_numpy(), *owners)
     scratch.create("apart", rows.filter(pa.array(~stays)).select(["first", "second"]))

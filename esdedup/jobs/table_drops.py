@@ -21,7 +21,7 @@ from esdedup.jobs.preconditions import DropRules
 from esdedup.jobs.table_dedupe import Compared, compare_rows, rows_of, settings_for, signing_of
 from esdedup.keeping.many_texts import keys_of_texts
 from esdedup.keeping.merge_rules import Copies, Rules
-from esdedup.keeping.protocol import Policies, TextPolicy
+from esdedup.keeping.protocol import Policies, Policy, TextPolicy
 from esdedup.keeping.ranking import counted_without, nothing_to_compare, rank_copies, reasons
 from esdedup.matching.containment import MEMORY_SHARE, TEXTS_AT_ONCE, find_contained, find_containing
 from esdedup.matching.lsh.collide import Similarities
@@ -49,6 +49,12 @@ class Drops(NamedTuple):
     rank: Numbers  # of each dropped row, among all in the order of preference
 
 
+def refuse_source_order(option: str, policies: Sequence[Policy]) -> None:
+    """Raise `UsageError` for a policy that needs sources."""
+    if any(policy.reads == "source" for policy in policies):
+        raise UsageError(f"{option}: source-order needs sources, and a table in memory has none; prefer a column")
+
+
 @dataclass(frozen=True)
 class Preferred:
     """Policies, and the keys of all rows of a table by those that compare columns."""
@@ -59,8 +65,7 @@ class Preferred:
     @classmethod
     def of(cls, policies: Policies, table: Table) -> Preferred:
         """Read the columns. Raises `UsageError` for one that is not there."""
-        if any(policy.reads == "source" for policy in policies.deciding):
-            raise UsageError("keep: source-order needs sources, and a table in memory has none; prefer a column")
+        refuse_source_order("keep", policies.deciding)
         keys = {policy.words: policy.keys(column_at(table, policy.column)) for policy in policies.columns}
         for policy in policies.columns:
             if len(keys[policy.words]) and np.isnan(keys[policy.words]).all():
@@ -339,8 +344,10 @@ def compare_table(
     table = table_of(data)
     texts = texts_of(table, columns, id_column)
     keep, merging = Preferred.of(rules.policies, table), rules.rules
-    for name in () if merging is None else merging.columns:
-        column_at(table, name)  # or it is not there
+    if merging is not None:
+        refuse_source_order("merge", merging.policies)
+        for name in merging.columns:
+            column_at(table, name)  # or it is not there
     rows = rows_of(texts, signer)
     old_rows = rows_of(pa.chunked_array([old_texts], pa.large_string()), signer) if old_texts else None
     compared, first_old = compare_rows(rows, old_rows, settings, signing, quiet=quiet)

@@ -195,6 +195,11 @@ class Rules:
         looked_at = [rule.column for rule in self.by_column.values() if rule.column]
         return list(dict.fromkeys([*self.by_column, *looked_at]))
 
+    @property
+    def policies(self) -> list[Policy]:
+        """The policies among the rules."""
+        return [rule.policy for rule in self.by_column.values() if isinstance(rule, ByPolicy) and rule.policy]
+
     def apply(self, copies: Copies) -> Iterator[tuple[int, dict[str, Any], dict[int, list[str]]]]:
         """Yield for each cluster that changes its first row, the new values of this, and which columns other rows gave
         something to.

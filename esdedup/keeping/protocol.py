@@ -166,8 +166,10 @@ def split_rules(merge: str | Mapping[str, str]) -> list[tuple[str, str, str]]:
                 pairs[-1][1] += f",{item}"
             else:
                 pairs.append([column.strip(), rule.strip()])
-    else:
+    elif isinstance(merge, Mapping) and all(isinstance(part, str) for pair in merge.items() for part in pair):
         pairs = [[column, rule] for column, rule in merge.items()]
+    else:
+        raise UsageError(f"merge is {shown_value(merge)}; give COLUMN=RULE, as in price=newest:updated,tags=join")
     found: list[tuple[str, str, str]] = []
     for column, rule in pairs:
         name, _, argument = rule.partition(":")

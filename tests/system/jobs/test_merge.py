@@ -150,8 +150,13 @@ def test_what_does_not_go_together_is_said(tmp_path: Path) -> None:
     ]:
         with pytest.raises(UsageError, match=said):
             esdedup.dedupe(source, out=out, merge="price=most", **options)
-    with pytest.raises(UsageError, match="has no columns"):
-        esdedup.dedupe(plain, out=out, merge="price=most")
+    for form in ("text", "lines"):
+        with pytest.raises(UsageError, match=f"{form} has no columns"):
+            esdedup.dedupe(plain, out=out, format=form, merge="price=most")
+    with pytest.raises(UsageError, match="merge: source-order needs sources"):
+        esdedup.dedupe(ROWS, columns="text", merge="price=source-order")
+    with pytest.raises(UsageError, match="merge is 3; give COLUMN=RULE"):
+        esdedup.dedupe(source, out=out, merge=3)  # type: ignore[call-overload]
 
 
 def test_a_certificate_of_merged_records(tmp_path: Path) -> None:

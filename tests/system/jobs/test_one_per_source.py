@@ -58,6 +58,13 @@ def test_what_dedupe_drops(tmp_path: Path) -> None:
     }
 
 
+def test_where_nothing_is_alike(tmp_path: Path) -> None:
+    for name, text in (("a", PEOPLE[0]), ("b", "A ferry to the island goes at nine, and it waits for the mail.")):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": name, "text": text}) + "\n", "utf-8")
+    done = esdedup.dedupe(tmp_path / "a.jsonl", tmp_path / "b.jsonl", out=tmp_path / "out", one_per_source=True)
+    assert done.records.kept == 2
+
+
 def test_what_it_does_not_go_with(tmp_path: Path) -> None:
     [source, *_] = tables(tmp_path)
     with pytest.raises(UsageError, match="do not apply to a table in memory"):
