@@ -10,17 +10,17 @@ from esdedup.analysis.changes import changes
 from esdedup.analysis.comparing import title_of
 from esdedup.analysis.judging import judged
 from esdedup.analysis.subjects import Places, standing
-from esdedup.analysis.word_forms import Measures, split_words
+from esdedup.analysis.word_forms import split_words
 from esdedup.analysis.word_meanings import meant
-from esdedup.columns.arrays import text_buffers, text_column
+from esdedup.columns.arrays import Flags, text_buffers, text_column
 from esdedup.columns.hashing import Hashes, content_hashes
 
-SURE = 0.5
+_SURE = 0.5
 """From this confidence on, two texts are taken to state different facts."""
 
 
-def other_facts(one: pa.Table, two: pa.Table) -> Measures:
-    """Return how sure it is that rows of two tables (text, document, id, title) state different facts.
+def state_other_facts(one: pa.Table, two: pa.Table) -> Flags:
+    """Return which rows of two tables (text, document, id, title) state different facts.
 
     Each pair is looked at for itself, in two documents at no known time.
     """
@@ -32,18 +32,15 @@ def other_facts(one: pa.Table, two: pa.Table) -> Measures:
     alignment = align(words, bounds, second)
     changed = changes(words, meant(words), bounds, alignment, first, second)
     stand = standing(words, alignment, _places(both), first, second)
-    sure: Measures = judged(changed, stand, np.full(count, 2))
+    sure: Flags = judged(changed, stand, np.full(count, 2)) >= _SURE
     return sure
 
 
 def _places(rows: pa.Table) -> Places:
-    named = text_column([title or document for title, document in _names(rows)])
-    titles = text_column([title_of(title, document) for title, document in _names(rows)])
+    names = list(zip(rows["title"].to_pylist(), rows["id"].to_pylist(), strict=True))
+    named = text_column([title or document for title, document in names])
+    titles = text_column([title_of(title, document) for title, document in names])
     hashes: Hashes = content_hashes(*text_buffers(named))
     documents = rows["document"].to_numpy().astype(np.uint64) + np.uint64(1)
     nothing = np.zeros((len(hashes), 1), np.int64)
     return Places(split_words(titles), hashes.reshape(-1, 1), documents.reshape(-1, 1), nothing, nothing)
-
-
-def _names(rows: pa.Table) -> list[tuple[str | None, str]]:
-    return list(zip(rows["title"].to_pylist(), rows["id"].to_pylist(), strict=True))

@@ -70,6 +70,15 @@ def texts_from(data: Bytes, offsets: Offsets) -> pa.LargeStringArray:
     )
 
 
+def array_of(values: Sequence[Any]) -> pa.Array:
+    """Return Python values as an array. Those of several types are in their own form of text."""
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
+        texts = [None if value is None else replace_surrogates(str(value)) for value in values]
+        return pa.array(texts, pa.large_string())
+
+
 def table_of_rows(rows: Sequence[tuple[Any, ...]], schema: pa.Schema) -> pa.Table:
     """Return a table of rows (may be empty), whose values are in the order of the schema."""
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from narwhals.exceptions import DuplicateError
 
-from esdedup.columns.arrays import LIST, joined, list_texts, replace_surrogates, taken, without_dictionary
+from esdedup.columns.arrays import LIST, array_of, joined, list_texts, taken, without_dictionary
 from esdedup.columns.changed import changed, with_changed
 from esdedup.errors import UsageError
 
@@ -204,12 +204,8 @@ def _chunked(series: nw.Series[Any]) -> pa.ChunkedArray:
 
 def _values(values: list[Any]) -> pa.ChunkedArray:
     """Return Python values as a column. Those of several types are in their own form of text."""
-    values = [None if value != value else value for value in values]  # not a number: a missing value of pandas
-    try:
-        return pa.chunked_array([pa.array(values)])
-    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError):
-        texts = [None if value is None else replace_surrogates(str(value)) for value in values]
-        return pa.chunked_array([pa.array(texts, pa.large_string())])
+    # not a number: a missing value of pandas
+    return pa.chunked_array([array_of([None if value != value else value for value in values])])
 
 
 class _Series(Table):

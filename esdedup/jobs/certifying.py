@@ -56,7 +56,8 @@ class Certified:
 
     def write(self, store: Store, verdicts: Verdicts) -> None:
         """Write the certificate, and beside it the rows of the removed texts."""
-        lost, facts = _lost(store, verdicts), contradicted(store, verdicts)
+        near = verdicts.near()
+        lost, facts = _lost(store, near), contradicted(store, near)
         verdicts.note_lost(lost.table)
         rows, written = self._rows(verdicts), set(self.files)
         compared = sum(source["compared"] for source in self.sources)
@@ -97,7 +98,7 @@ class Certified:
         held["checksum"] = checksum_of(held)
         self._write(self.path, json.dumps(held, ensure_ascii=False, indent=1) + "\n")
         if self.report:
-            self._write(self.path.with_suffix(".html"), certificate_page(held, _worst(store, verdicts, lost.table)))
+            self._write(self.path.with_suffix(".html"), certificate_page(held, _worst(store, near, lost.table)))
 
     def _write(self, path: Path, text: str) -> None:
         try:
@@ -137,13 +138,12 @@ def _said_otherwise(facts: pa.Table) -> Iterator[str]:
         yield f"… {facts.num_rows - _NAMED:,} more that state another fact"
 
 
-def _worst(store: Store, verdicts: Verdicts, lost: pa.Table) -> list[dict[str, Any]]:
+def _worst(store: Store, near: pa.Table, lost: pa.Table) -> list[dict[str, Any]]:
     """Return the removals that lose most, with both texts."""
-    near = verdicts.near().append_column("lost", lost["lost"])
-    rows = near.sort_by([("lost", "descending"), ("cluster", "ascending"), ("hash", "ascending")]).slice(0, _WORST)
+    by = [("lost", "descending"), ("cluster", "ascending"), ("hash", "ascending")]
+    rows = near.append_column("lost", lost["lost"]).sort_by(by).slice(0, _WORST)
     for name, text in (("hash", "text"), ("kept_hash", "kept_text")):
-        hashes, places = np.unique(rows[name].to_numpy(), return_inverse=True)
-        rows = rows.append_column(text, store.corpus.texts_in_order(hashes).take(pa.array(places)))
+        rows = rows.append_column(text, store.corpus.texts_of(rows[name].to_numpy()))
     worst: list[dict[str, Any]] = rows.to_pylist()
     return worst
 
@@ -170,9 +170,9 @@ class _Losses:
     first: list[dict[str, Any]]
 
 
-def _lost(store: Store, verdicts: Verdicts) -> _Losses:
+def _lost(store: Store, near: pa.Table) -> _Losses:
     """Compare all removed texts that differ from the kept one with it."""
-    near, counts = verdicts.near(), [np.empty(0, np.int64)]
+    counts = [np.empty(0, np.int64)]
     first: list[dict[str, Any]] = []
     for part, lost in losses_of(store, near):
         counts.append(lost.counts)

@@ -64,8 +64,9 @@ def dedupe_files(
         found, against = job.sources, rules.against
         _check_sources(found, annotate=rules.annotate)
         _check_references(against, found, store)
-        if rules.rules is not None:
-            check_columns(found, rules.rules, job.settings.resources.processes)
+        merging = rules.merging
+        if merging is not None:
+            check_columns(found, merging, job.settings.resources.processes)
         values = read_values(rules.policies, found, job.settings.resources.processes)
         names = _output_names(found, folder, sources, against)
         place = stack.enter_context(out_folder(folder, found, fresh=job.fresh))
@@ -82,7 +83,7 @@ def dedupe_files(
         refuse_other_sources(opened, job.checkpoints, instead="use another --out")
         opened.ledger.begin_job("dedupe")
         _refuse_history(opened)
-        if rules.merge is not None and not opened.signing.splitting.whole:
+        if merging is not None and not opened.signing.splitting.whole:
             raise UsageError(f"merge makes one record of several, and unit is {opened.signing.unit}; use unit record")
         scanning = settings.scanning_of(opened.signing.unit)
         clock = time.perf_counter()
@@ -128,9 +129,9 @@ def dedupe_files(
             ]
             told: dict[str, int] = {}
             if rules.keep_contradictions:
-                told["contradictions"] = verdicts.keep(contradicted(opened, verdicts))
-            if rules.rules is not None:
-                told["merged"] = merge_records(verdicts, writings, rules.rules, settings.resources.processes)
+                told["contradictions"] = verdicts.keep(contradicted(opened, verdicts.near()))
+            if merging is not None:
+                told["merged"] = merge_records(verdicts, writings, merging, settings.resources.processes)
             written = Rewriting(place, opened.signing, rules.annotate, job.keep_going).all(
                 [] if out is None else writings, verdicts, key, settings.resources, quiet=quiet
             )

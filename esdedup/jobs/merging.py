@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
 
+from esdedup.columns.arrays import table_of_rows
 from esdedup.columns.records import Skips
 from esdedup.errors import UsageError
 from esdedup.files import compact_json
@@ -35,14 +37,12 @@ def merge_records(verdicts: Verdicts, writings: Sequence[Writing], rules: Rules,
     unseen = set(rules.columns)
     for writing in writings:
         number = writing.read.number
-        wanted = Wanted(verdicts.places_to_merge(number))
-        for rows in _in_parts(_values_of(writing.source, rules.columns, wanted, threads)):
+        records = _values_of(writing.source, rules.columns, Wanted(verdicts.places_to_merge(number)), threads)
+        while rows := list(islice(records, _AT_ONCE)):
             for _, values in rows:
                 unseen -= {name for name, value in zip(rules.columns, values, strict=True) if value is not None}
             held = [(number, place, compact_json(values)) for place, values in rows]
-            verdicts.note(
-                "held", pa.Table.from_pylist([dict(zip(_HELD.names, row, strict=True)) for row in held], _HELD)
-            )
+            verdicts.note("held", table_of_rows(held, _HELD))
     if unseen and verdicts.noted("held"):
         missing = ", ".join(name for name in rules.columns if name in unseen)
         raise UsageError(f"merge: no record of a cluster has a value of {missing}; correct the column")
@@ -64,17 +64,6 @@ def _values_of(
         walk = Walk(opened.label, source.document, Skips(), None, source.max_text)
         for member in opened.members():
             yield from source.format.values(member, walk, columns, wanted)
-
-
-def _in_parts(rows: Iterator[tuple[int, list[object]]]) -> Iterator[list[tuple[int, list[object]]]]:
-    part = []
-    for row in rows:
-        part.append(row)
-        if len(part) == _AT_ONCE:
-            yield part
-            part = []
-    if part:
-        yield part
 
 
 def _whole_clusters(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -103,7 +92,7 @@ def _decide(verdicts: Verdicts, rules: Rules, rows: pa.Table) -> None:
     places = rows["place"].to_pylist()
     merged, given = [], []
     for first, changes, gave in rules.apply(Copies(number, file.astype(np.int64), columns)):
-        merged.append({"file": int(file[first]), "place": places[first], "changes": compact_json(changes)})
-        given += [{"file": int(file[row]), "place": places[row], "gave": names} for row, names in gave.items()]
-    verdicts.note("merged", pa.Table.from_pylist(merged, _MERGED))
-    verdicts.note("gave", pa.Table.from_pylist(given, _GAVE))
+        merged.append((int(file[first]), places[first], compact_json(changes)))
+        given += [(int(file[row]), places[row], names) for row, names in gave.items()]
+    verdicts.note("merged", table_of_rows(merged, _MERGED))
+    verdicts.note("gave", table_of_rows(given, _GAVE))

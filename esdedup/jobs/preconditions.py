@@ -101,7 +101,7 @@ class DropRules(NamedTuple):
         return Policies.parse(self.keep)
 
     @property
-    def rules(self) -> Rules | None:
+    def merging(self) -> Rules | None:
         """What becomes of the columns of what stays. Raises `UsageError` for what is no rule."""
         from esdedup.keeping.merge_rules import Rules
 
@@ -111,7 +111,7 @@ class DropRules(NamedTuple):
         """Return the rules as JSON."""
         held = self._asdict() | {
             "keep": self.policies.words,
-            "merge": self.rules and self.rules.words,
+            "merge": None if (merging := self.merging) is None else merging.words,
             "against": list(map(str, self.against)),
         }
         told = held.keys() - {"certificate", "report"}

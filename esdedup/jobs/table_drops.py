@@ -289,7 +289,7 @@ class ComparedTable:
 
     def contradict(self, one: Numbers, two: Numbers) -> Flags:
         """Return which rows `one` state another fact than the rows `two`."""
-        from esdedup.analysis.other_facts import SURE, other_facts
+        from esdedup.analysis.other_facts import state_other_facts
 
         titles = column_at(self.table, "title") if "title" in self.table.names else pa.nulls(len(self.texts))
         texts = self.texts.combine_chunks()
@@ -299,7 +299,7 @@ class ComparedTable:
             title = titles.take(pa.array(rows)).cast(pa.string())
             return pa.table({"text": texts.take(pa.array(rows)), "document": rows, "id": ids, "title": title})
 
-        return np.asarray(other_facts(side(one), side(two)) >= SURE)
+        return state_other_facts(side(one), side(two))
 
     def merged(self, drops: Drops) -> tuple[dict[int, dict[str, Any]], dict[int, list[str]]]:
         """Return by row what its columns become, and by dropped row the columns that it gave something to."""
@@ -343,7 +343,7 @@ def compare_table(
     signer = TextSigner(signing)
     table = table_of(data)
     texts = texts_of(table, columns, id_column)
-    keep, merging = Preferred.of(rules.policies, table), rules.rules
+    keep, merging = Preferred.of(rules.policies, table), rules.merging
     if merging is not None:
         refuse_source_order("merge", merging.policies)
         for name in merging.columns:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.arrays import replace_surrogates
+from esdedup.columns.arrays import array_of, replace_surrogates
 from esdedup.errors import UsageError
 from esdedup.keeping.protocol import POLICIES, ColumnPolicy, Policy, TextPolicy, split_rules
 from esdedup.keeping.ranking import sortable
@@ -106,7 +106,7 @@ class ByPolicy(_Picking):
     def keys(self, copies: Copies, column: str) -> Keys:
         policy = self.policy
         if isinstance(policy, ColumnPolicy):
-            return policy.keys(_array(copies.columns[policy.column]))
+            return policy.keys(array_of(copies.columns[policy.column]))
         if isinstance(policy, TextPolicy):
             texts = [replace_surrogates("" if value is None else str(value)) for value in copies.columns[column]]
             return policy.text_keys(pa.array(texts, pa.large_string()), copies.cluster)
@@ -240,12 +240,3 @@ def _joined(values: Sequence[Any], rows: Sequence[int], column: str, between: st
 def _written(value: Any) -> str:
     """Return a value in the form in which equal ones are equal."""
     return json.dumps(value, sort_keys=True, default=str)
-
-
-def _array(values: Sequence[Any]) -> pa.Array:
-    """Return values as an array. Those of several types are texts."""
-    try:
-        return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
-        texts = [None if value is None else replace_surrogates(str(value)) for value in values]
-        return pa.array(texts, pa.large_string())

@@ -215,13 +215,11 @@ def saved_verdicts(path: Path) -> Iterator[tuple[int, list[Verdict]]]:
     with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as batches:
         rows = (row for batch in batches for row in zip(*(column.to_pylist() for column in batch.columns), strict=True))
         for place, held in groupby(rows, itemgetter(0)):
-            yield (
-                place,
-                [
-                    Verdict(position, f"{cluster:016x}", keep, json.loads(changes) if changes else None)
-                    for _, position, cluster, keep, changes in held
-                ],
-            )
+            verdicts = [
+                Verdict(position, f"{cluster:016x}", keep, json.loads(changes) if changes else None)
+                for _, position, cluster, keep, changes in held
+            ]
+            yield place, verdicts
 
 
 def _by_policy(lists: pa.ListArray) -> list[Keys]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import resources
@@ -79,6 +82,13 @@ class _Kept(FileSystemBytecodeCache):
 def style() -> str:
     """Return the style sheet that all pages share."""
     return (resources.files(_PACKAGE) / "templates" / "style.css").read_text("utf-8")
+
+
+def page(name: str, values: Mapping[str, Any]) -> str:
+    """Return a page of a file of its own: the template `name` with these values, the style sheet and its hash."""
+    look = Markup(style())
+    digest = base64.b64encode(hashlib.sha256(look.encode()).digest()).decode()
+    return environment().get_template(name).render({**values, "style": look, "style_hash": digest})
 
 
 def number(value: int | None) -> str:

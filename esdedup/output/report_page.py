@@ -6,13 +6,10 @@ It does not depend on when or where it was made: the same results give the same 
 from __future__ import annotations
 
 import base64
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import PurePath
 from typing import Any
-
-from markupsafe import Markup
 
 from esdedup.analysis.drift import contradictions
 from esdedup.analysis.names import KINDS
@@ -20,7 +17,7 @@ from esdedup.analysis.templates import Table, frame_pieces, table_of
 from esdedup.matching.units import setting_in_words
 from esdedup.output.aligned import align_cluster
 from esdedup.output.drawing import on_dark
-from esdedup.output.html import environment, style
+from esdedup.output.html import page
 from esdedup.output.plots import classes, draw_cluster_sizes, draw_kinds, sizes_of_kinds
 from esdedup.output.reproduce import commands, defaults, state
 from esdedup.output.skips import in_words
@@ -85,11 +82,8 @@ def report_page(store: Store, summary: Mapping[str, Any]) -> str:
     Only the first clusters of each list are read.
     """
     checkpoints, sizes, kinds = store.ledger.sources(), store.results.sizes(), summary["kinds"]
-    look = Markup(style())
     values = {
         "summary": summary,
-        "style": look,
-        "style_hash": base64.b64encode(hashlib.sha256(look.encode()).digest()).decode(),
         "title": _title(checkpoints),
         "verified": _verified(summary["settings"]),
         "counts_told": [(name, summary["counts"].get(name), meaning) for name, meaning in _MEANINGS.items()],
@@ -108,7 +102,7 @@ def report_page(store: Store, summary: Mapping[str, Any]) -> str:
         "sources": [(checkpoint, state(checkpoint)) for checkpoint in checkpoints[:_SOURCES]],
         "more_sources": max(0, len(checkpoints) - _SOURCES),
     }
-    return environment().get_template("report.html").render(values)
+    return page("report.html", values)
 
 
 def _title(checkpoints: Sequence[SourceCheckpoint]) -> str:

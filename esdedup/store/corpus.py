@@ -195,6 +195,11 @@ class Corpus(Intake):
             return text_column([])
         return pa.Table.from_batches(read).sort_by("hash")["text"].cast(pa.large_string()).combine_chunks()
 
+    def texts_of(self, hashes: Hashes) -> pa.LargeStringArray:
+        """Return the texts with these hashes, which may be in any order and repeated, in this order."""
+        distinct, places = np.unique(hashes, return_inverse=True)
+        return self.texts_in_order(distinct).take(pa.array(places))
+
     @abstractmethod
     def copies(self, hashes: pa.Table) -> Iterator[pa.RecordBatch]:
         """Yield every sentence with one of the texts in column `hash`, as `COPIES`, in any order."""

@@ -80,12 +80,8 @@ class Preference:
         wanted = [policy for policy in self.policies.deciding if isinstance(policy, TextPolicy)]
         if not wanted:
             return
-
-        def fetch(rows: Numbers) -> pa.LargeStringArray:
-            order = np.argsort(hashes[rows])
-            return self.store.corpus.texts_in_order(hashes[rows][order]).take(pa.array(np.argsort(order)))
-
-        self._hashes, self._text_keys = hashes, keys_of_texts(wanted, groups, fetch)
+        self._hashes = hashes
+        self._text_keys = keys_of_texts(wanted, groups, lambda rows: self.store.corpus.texts_of(hashes[rows]))
 
     def _of_texts(self, keys: Keys, hashes: Hashes) -> Keys:
         if not len(self._hashes):
