@@ -283,13 +283,8 @@ def texts_of(
     """
     if _has_nothing(table):
         return pa.chunked_array([], pa.large_string())
-    if columns is None:
-        columns = [_usual(table, id_column or ID)]
-    names = list(columns) if isinstance(columns, list | tuple) and columns not in table.names else [columns]
-    if not names:
-        raise UsageError("columns is empty; name the columns of the text, or omit columns")
     parts = []
-    for name in names:
+    for name in text_names(table, columns, id_column):
         root, _, path = name.partition(LIST) if isinstance(name, str) and name not in table.names else (name, "", "")
         if root not in table.names:
             raise UsageError(f"no column {name!r}; columns: {', '.join(map(str, table.names))}")
@@ -298,6 +293,25 @@ def texts_of(
         return parts[0]
     whole = [part.combine_chunks() for part in parts]
     return pa.chunked_array([joined(whole)])
+
+
+def text_names(table: Table, columns: Sequence[Hashable] | Hashable | None, id_column: Hashable) -> list[Hashable]:
+    """Return the names, or paths, of the columns that have the text; see `texts_of`."""
+    if columns is None:
+        columns = [_usual(table, id_column or ID)]
+    if not isinstance(columns, list | tuple) or columns in table.names:
+        return [columns]
+    names = list(columns)
+    if not names:
+        raise UsageError("columns is empty; name the columns of the text, or omit columns")
+    return names
+
+
+def others_of(table: Table, columns: Sequence[Hashable] | Hashable | None, id_column: Hashable) -> list[Any]:
+    """Return the names of the columns besides the id and, if it is one column, the text."""
+    texts = [] if _has_nothing(table) else text_names(table, columns, id_column)
+    own = [id_column or ID, *(texts if len(texts) == 1 else ())]
+    return [name for name in table.names if name not in own]
 
 
 def column_at(table: Table, path: str) -> pa.Array:

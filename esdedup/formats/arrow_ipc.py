@@ -59,7 +59,7 @@ class Arrow(TableFormat):
         walk.share = 1.0
 
     def values(
-        self, member: Member, walk: Walk, columns: Sequence[str], wanted: Wanted
+        self, member: Member, walk: Walk, columns: Sequence[str] | None, wanted: Wanted
     ) -> Iterator[tuple[int, list[Any]]]:
         """See `Format`."""
         from esdedup.formats.arrow_rows import ArrowRows

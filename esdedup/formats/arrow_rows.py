@@ -82,11 +82,18 @@ class ArrowRows:
         return array, bad
 
     def values(
-        self, batch: pa.RecordBatch, first: int, columns: Sequence[str], wanted: Wanted
+        self, batch: pa.RecordBatch, first: int, columns: Sequence[str] | None, wanted: Wanted
     ) -> Iterator[tuple[int, list[Any]]]:
-        """Yield the values of columns in the wanted rows of a batch, of which the first has the number `first`."""
+        """Yield the values of columns in the wanted rows of a batch, of which the first has the number `first`. Without
+        `columns`, as `Format.values`.
+        """
         rows = [row for row in range(batch.num_rows) if wanted.takes(first + row)]
-        if rows:
+        if columns is None and rows:
+            own = {self._id, *(self.texts if len(self.texts) == 1 else ())}
+            others = batch.select([at for at, name in enumerate(batch.schema.names) if name not in own])
+            held = taken(others, np.array(rows)).to_pylist()
+            yield from ((first + row, [values]) for row, values in zip(rows, held, strict=True))
+        elif columns is not None and rows:
             for column in columns:
                 if column not in _leaves(self._schema):
                     raise UsageError(f"{self._label}: no column {column!r} (--merge)")

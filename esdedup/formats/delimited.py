@@ -102,7 +102,12 @@ class _Cells(Records):
         cells[self.columns.text] = text
         return self.joined(cells) + body_and_end(data)[1]
 
-    def values(self, data: bytes, columns: Sequence[str]) -> list[Any]:
+    def values(self, data: bytes, columns: Sequence[str] | None) -> list[Any]:
+        if columns is None:
+            own = {self.columns.id, *([] if self.columns.more else [self.columns.text])}
+            cells = self.cells_up_to(data, max(len(self._names) - 1, self.columns.last))
+            names = self._names or list(map(str, range(1, len(cells) + 1)))
+            return [{name: cell for at, (name, cell) in enumerate(zip(names, cells, strict=False)) if at not in own}]
         places = self._places(columns)
         cells = self.cells_up_to(data, max(places, default=0))
         return [cells[place] if place < len(cells) else None for place in places]

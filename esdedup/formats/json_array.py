@@ -50,7 +50,7 @@ class Json(EncodedText, JsonObjects):
         return self.rewritten(member.pieces, walk.label, rewrite)
 
     def values(
-        self, member: Member, walk: Walk, columns: Sequence[str], wanted: Wanted
+        self, member: Member, walk: Walk, columns: Sequence[str] | None, wanted: Wanted
     ) -> Iterator[tuple[int, list[Any]]]:
         """See `Format`."""
         records = self.records(walk.label, annotate=False)

@@ -52,7 +52,7 @@ class JsonObjects(TableFormat):
                 skips.add("bad_json", f"{what} {number}")
                 continue
             if unseen:
-                unseen = [path for path in unseen if _text_at(record, path) is None and _locate(record, path) is None]
+                unseen = [path for path in unseen if _text_at(record, path) is None and locate(record, path) is None]
             text = _text(record, text_paths)
             if not text or text.isspace():
                 skips.add("no_text", f"{what} {number}: {{{', '.join(list(record)[:_KEYS])}}}")
@@ -83,7 +83,7 @@ class JsonObjects(TableFormat):
     def records(self, label: str, annotate: bool) -> Records:
         """Return what rewrites single objects."""
         del annotate
-        return _Objects(self.text_paths, label)
+        return _Objects(self.id_column or "id", self.text_paths, label)
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,8 @@ class JsonLines(LineFormat, JsonObjects):
 class _Objects(Records):
     """Lines with JSON objects. A changed one is written in compact form, with its keys in the same order."""
 
-    def __init__(self, paths: Sequence[str], label: str) -> None:
+    def __init__(self, identity: str, paths: Sequence[str], label: str) -> None:
+        self._id = identity
         self._path, *self._parts = paths
         self._label = label
 
@@ -133,19 +134,22 @@ class _Objects(Records):
 
     def with_text(self, data: bytes, text: str) -> bytes:
         record = _object(decoded(data)) or {}
-        if found := _locate(record, self._path):
+        if found := locate(record, self._path):
             holder, key = found
             holder[key] = text
         return _json_bytes(record) + _end(data)
 
-    def values(self, data: bytes, columns: Sequence[str]) -> list[Any]:
+    def values(self, data: bytes, columns: Sequence[str] | None) -> list[Any]:
         record = _object(decoded(data)) or {}
+        if columns is None:
+            own = {self._id, *([] if self._parts else [self._path])}
+            return [{name: value for name, value in record.items() if name not in own}]
         return [_value(record, column) for column in columns]
 
     def with_values(self, data: bytes, values: Mapping[str, Any]) -> bytes:
         record = _object(decoded(data)) or {}
         for column, value in values.items():
-            holder, key = _locate(record, column) or (record, column)
+            holder, key = locate(record, column) or (record, column)
             holder[key] = value
         return _json_bytes(record) + _end(data)
 
@@ -201,11 +205,11 @@ def _value(record: dict[str, Any], path: str) -> object:
     """Return the value at a key. If no key has this name, read it as a dotted path."""
     if path in record or "." not in path:
         return record.get(path)
-    found = _locate(record, path)
+    found = locate(record, path)
     return None if found is None else found[0][found[1]]
 
 
-def _locate(record: dict[str, Any], path: str) -> tuple[Any, Any] | None:
+def locate(record: dict[str, Any], path: str) -> tuple[Any, Any] | None:
     """Return the container of the value at `path`, and its key or index there."""
     holder: Any = record
     keys = [path] if path in record else path.split(".")

@@ -47,8 +47,8 @@ class Records:
     def annotated(self, data: bytes, note: Any) -> bytes | None:
         """Return the record with an annotation; None if it cannot have one."""
 
-    def values(self, data: bytes, columns: Sequence[str]) -> list[Any]:
-        """Return the values of columns, as JSON; None for a missing one."""
+    def values(self, data: bytes, columns: Sequence[str] | None) -> list[Any]:
+        """Return the values of columns, as JSON; None for a missing one. Without `columns`, as `Format.values`."""
         raise NotImplementedError
 
     def with_values(self, data: bytes, values: Mapping[str, Any]) -> bytes:
@@ -94,7 +94,7 @@ class LineFormat(EncodedText):
         return self.rewritten(member.pieces, walk.label, rewrite)
 
     def values(
-        self, member: Member, walk: Walk, columns: Sequence[str], wanted: Wanted
+        self, member: Member, walk: Walk, columns: Sequence[str] | None, wanted: Wanted
     ) -> Iterator[tuple[int, list[Any]]]:
         """See `Format`."""
         from esdedup.formats.decisions import Decisions

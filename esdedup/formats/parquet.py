@@ -37,7 +37,7 @@ class Parquet(TableFormat):
             walk.records += table.rows
 
     def values(
-        self, member: Member, walk: Walk, columns: Sequence[str], wanted: Wanted
+        self, member: Member, walk: Walk, columns: Sequence[str] | None, wanted: Wanted
     ) -> Iterator[tuple[int, list[Any]]]:
         """See `Format`."""
         from esdedup.formats.parquet_table import ParquetTable

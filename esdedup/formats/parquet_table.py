@@ -78,7 +78,7 @@ class ParquetTable(AbstractContextManager["ParquetTable"]):
         if damage:
             raise damage
 
-    def values(self, first: int, columns: Sequence[str], wanted: Wanted) -> Iterator[tuple[int, list[Any]]]:
+    def values(self, first: int, columns: Sequence[str] | None, wanted: Wanted) -> Iterator[tuple[int, list[Any]]]:
         """As `Format.values`; the first row has the number `first`."""
         for group in range(self._file.metadata.num_row_groups):
             if wanted.next >= first + (rows := self._file.metadata.row_group(group).num_rows):

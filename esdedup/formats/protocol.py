@@ -116,9 +116,10 @@ class Format(Choice):
         raise UsageError(f"{asked} compares the column {column!r}, and {self.name} has no columns; use another policy")
 
     def values(
-        self, member: Member, walk: Walk, columns: Sequence[str], wanted: Wanted
+        self, member: Member, walk: Walk, columns: Sequence[str] | None, wanted: Wanted
     ) -> Iterator[tuple[int, list[Any]]]:
-        """Yield the numbers of the wanted records of a member, and the values of columns there, as JSON.
+        """Yield the numbers of the wanted records of a member, and the values of columns there, as JSON. Without
+        `columns`: one object with all but the id and the text; of several texts, with these, too.
 
         Record numbers go on from `walk.records`. Raises `UsageError` for a column that is not there.
         """

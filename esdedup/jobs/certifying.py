@@ -20,6 +20,7 @@ from esdedup.evaluation.recall import measured_recall
 from esdedup.files import compact_json, whole_file
 from esdedup.jobs.contradicting import contradicted
 from esdedup.jobs.losses import losses_of
+from esdedup.jobs.other_values import note_other_values
 from esdedup.jobs.rewriting import Writing
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
@@ -59,6 +60,8 @@ class Certified:
         near = verdicts.near()
         lost, facts = _lost(store, near), contradicted(store, near)
         verdicts.note_lost(lost.table)
+        records = self.writings if store.signing.splitting.whole else []
+        others = note_other_values(verdicts, records, self.resources.processes)
         rows, written = self._rows(verdicts), set(self.files)
         compared = sum(source["compared"] for source in self.sources)
         held = {
@@ -85,7 +88,7 @@ class Certified:
             "rows": rows,
             "records": self.records,
             "sources": self.sources,
-            "lost": {"rows": lost.rows, "sentences": lost.sentences, "first": lost.first},
+            "lost": {"rows": lost.rows, "sentences": lost.sentences, "first": lost.first, **others.described()},
             "recall": measured_recall(store, self.resources, verdicts.set_apart()),
             "contradictions": int(facts["copies"].to_numpy().sum()),
             "warnings": [

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from esdedup.columns.records import Skips
-from esdedup.errors import UsageError
+from esdedup.errors import SourceError, UsageError
 from esdedup.formats.locations import Source
 from esdedup.formats.stream import DocumentStream
 from esdedup.keeping.protocol import ColumnPolicy, Policies
@@ -39,8 +40,8 @@ def _keys_of(source: Source, policy: ColumnPolicy, threads: int) -> Keys:
     form, name = source.format.of_values(policy.column, asked)
     places, held = [np.empty(0, np.int64)], [np.empty(0)]
     try:
-        with DocumentStream(replace(source, format=form), Skips(), threads=threads) as stream:
-            for batch in stream:
+        with DocumentStream(replace(source, format=form), Skips(), threads=threads) as stream, suppress(SourceError):
+            for batch in stream:  # damage is said when the source is read
                 places.append(batch["place"].to_numpy())
                 held.append(policy.keys(batch[name]))
     except UsageError as error:  # of a column that is not there

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import islice
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.arrays import table_of_rows
 from esdedup.columns.records import Skips
-from esdedup.errors import UsageError
+from esdedup.errors import SourceError, UsageError
 from esdedup.files import compact_json
 from esdedup.formats.compression.opener import Opened
 from esdedup.formats.decisions import Wanted
@@ -37,7 +38,7 @@ def merge_records(verdicts: Verdicts, writings: Sequence[Writing], rules: Rules,
     unseen = set(rules.columns)
     for writing in writings:
         number = writing.read.number
-        records = _values_of(writing.source, rules.columns, Wanted(verdicts.places_to_merge(number)), threads)
+        records = values_of(writing.source, rules.columns, Wanted(verdicts.places_to_merge(number)), threads)
         while rows := list(islice(records, _AT_ONCE)):
             for _, values in rows:
                 unseen -= {name for name, value in zip(rules.columns, values, strict=True) if value is not None}
@@ -54,13 +55,14 @@ def merge_records(verdicts: Verdicts, writings: Sequence[Writing], rules: Rules,
 def check_columns(sources: Sequence[Source], rules: Rules, threads: int) -> None:
     """Read the first record of each source. Raises `UsageError` for a column that its table does not have."""
     for source in sources:
-        next(_values_of(source, rules.columns, Wanted(range(1, _AT_ONCE)), threads), None)
+        next(values_of(source, rules.columns, Wanted(range(1, _AT_ONCE)), threads), None)
 
 
-def _values_of(
-    source: Source, columns: Sequence[str], wanted: Wanted, threads: int
-) -> Iterator[tuple[int, list[object]]]:
-    with closing(Opened(source.path, threads)) as opened:
+def values_of(
+    source: Source, columns: Sequence[str] | None, wanted: Wanted, threads: int
+) -> Iterator[tuple[int, list[Any]]]:
+    """Yield the wanted records of a source by number: the values of columns, or all that `Format.values` has."""
+    with suppress(SourceError), closing(Opened(source.path, threads)) as opened:  # damage is said when it is read
         walk = Walk(opened.label, source.document, Skips(), None, source.max_text)
         for member in opened.members():
             yield from source.format.values(member, walk, columns, wanted)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from esdedup._version import __version__
 from esdedup.jobs.certifying import FIRST, FORMAT, bytes_of, checksum_of
 from esdedup.jobs.losses import lost_of_texts
+from esdedup.jobs.other_values import OtherValues
 
 if TYPE_CHECKING:
     from esdedup.columns.arrays import Numbers
@@ -29,6 +30,12 @@ def table_certificate(
     rows = [dict(row) for row in dropped]
     for place, count in zip(near.tolist(), lost.counts.tolist(), strict=True):
         rows[place]["lost"] = count
+    others = OtherValues()
+    known = np.flatnonzero((drops.kept >= 0) & np.isin(drops.reason, ("identical", "near")))
+    removed, instead = (source.other_values(of[known]) for of in (drops.row, drops.kept))
+    for place, record, kept in zip(known.tolist(), removed, instead, strict=False):
+        if names := others.add(rows[place]["id"], rows[place]["kept"], record, kept):
+            rows[place]["other_values"] = names
     stays = np.ones(len(texts), np.bool_)
     stays[drops.row] = False
     held = {
@@ -50,6 +57,7 @@ def table_certificate(
                 }
                 for pair in np.flatnonzero(lost.counts)[:FIRST].tolist()
             ],
+            **others.described(),
         },
         "contradictions": int(source.contradict(drops.row[near], drops.kept[near]).sum()),
     }

@@ -14,7 +14,7 @@ from esdedup.clustering.stars import in_order
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.cuts import roots, unite
 from esdedup.columns.hashing import Hashes
-from esdedup.columns.tables import Table, column_at, ids_of, table_of, texts_of
+from esdedup.columns.tables import Table, column_at, ids_of, others_of, table_of, texts_of
 from esdedup.errors import UsageError
 from esdedup.jobs.against import read_references
 from esdedup.jobs.preconditions import DropRules
@@ -286,6 +286,7 @@ class ComparedTable:
     rules: Rules | None
     keep_contradictions: bool
     signing: Signing
+    others: list[Any]  # names of the columns besides the id and, if it is one column, the text
 
     def contradict(self, one: Numbers, two: Numbers) -> Flags:
         """Return which rows `one` state another fact than the rows `two`."""
@@ -300,6 +301,12 @@ class ComparedTable:
             return pa.table({"text": texts.take(pa.array(rows)), "document": rows, "id": ids, "title": title})
 
         return state_other_facts(side(one), side(two))
+
+    def other_values(self, rows: Numbers) -> list[dict[str, Any]]:
+        """Return the values of the other columns in some rows."""
+        taken = pa.array(rows)
+        columns = {str(name): self.table.column(name).take(taken).to_pylist() for name in self.others}
+        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
     def merged(self, drops: Drops) -> tuple[dict[int, dict[str, Any]], dict[int, list[str]]]:
         """Return by row what its columns become, and by dropped row the columns that it gave something to."""
@@ -373,4 +380,5 @@ def compare_table(
     return ComparedTable(
         table, texts, ids_of(table, id_column), ids_there, texts_there, compared, inside, holds, rules.against_only,
         rows.not_compared, keep, threshold, merging, rules.keep_contradictions, signing,
+        others_of(table, columns, id_column),
     )  # fmt: skip

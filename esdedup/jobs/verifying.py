@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import itemgetter
@@ -18,7 +19,7 @@ import pyarrow as pa
 from esdedup.columns.arrays import text_column
 from esdedup.columns.database import Database, private_database
 from esdedup.columns.records import Skips
-from esdedup.errors import EsdedupError
+from esdedup.errors import EsdedupError, SourceError
 from esdedup.formats.locations import Source, discover
 from esdedup.formats.reading_options import Reading
 from esdedup.formats.stream import DocumentStream
@@ -38,7 +39,7 @@ _NEEDED = (
 _TABLES = """
 CREATE TABLE removed (row BIGINT, file INTEGER, place BIGINT, position INTEGER, id VARCHAR, kept_file INTEGER,
     kept_place BIGINT, kept_position INTEGER, kept VARCHAR, reason VARCHAR, jaccard DOUBLE, reference_text VARCHAR,
-    lost INTEGER, gave VARCHAR[]);
+    lost INTEGER, gave VARCHAR[], other_values VARCHAR[]);
 CREATE TABLE texts (file INTEGER, place BIGINT, position INTEGER, id VARCHAR, text VARCHAR);
 """
 _ASKED_AT_ONCE = 2_000
@@ -314,6 +315,11 @@ class _Files:
         )
         if (rows_lost, lost_in_all) != (self.held["lost"]["rows"], self.held["lost"]["sentences"]):
             self.found.problems.append("what is lost is not the sum over all rows")
+        others = self.db.rows(
+            "SELECT name, count(*) FROM (SELECT unnest(other_values) AS name FROM removed) GROUP BY name"
+        )
+        if dict(others) != self.held["lost"]["columns"]:
+            self.found.problems.append("the values that are lost are not the sum over all rows")
         rows = self.db.rows(
             "SELECT r.row, r.id, r.kept, r.reason, r.jaccard, r.lost, a.text, coalesce(b.text, r.reference_text) "
             "FROM removed r JOIN texts a ON (a.file, a.place, a.position) = (r.file, r.place, r.position) "
@@ -380,8 +386,8 @@ def _is_id(shown: str, identity: str) -> bool:
 
 
 def _documents(source: Source) -> Iterator[list[tuple[int, str, str]]]:
-    """Yield the place, the id and the text of the documents of a source, in batches."""
-    with DocumentStream(source, Skips()) as stream:
+    """Yield the place, the id and the text of the documents of a source up to its first damage, in batches."""
+    with DocumentStream(source, Skips()) as stream, suppress(SourceError):
         for batch in stream:
             columns = (batch[name].to_pylist() for name in ("place", "id", "text"))
             yield list(zip(*columns, strict=True))

@@ -72,6 +72,8 @@ CREATE TABLE pairs (a UBIGINT, b UBIGINT, jaccard DOUBLE);
 CREATE TABLE held (file INTEGER, place BIGINT, held VARCHAR);
 CREATE TABLE merged (file INTEGER, place BIGINT, changes VARCHAR);
 CREATE TABLE gave (file INTEGER, place BIGINT, gave VARCHAR[]);
+CREATE TABLE records (file INTEGER, place BIGINT, record VARCHAR);
+CREATE TABLE others (file INTEGER, place BIGINT, other_values VARCHAR[]);
 """
 
 _TO_MERGE = """
@@ -140,8 +142,20 @@ class Verdicts:
             "ORDER BY cluster, dropped, keys, document"
         )
 
+    def records_and_kept(self) -> Iterator[pa.RecordBatch]:
+        """Yield file, place, id and kept (an id) of removed records, and of the `records` that were noted: `record`,
+        `kept_record`, and its `changes` by a merge.
+        """
+        return self._db.batches(
+            "SELECT v.file, v.place, v.id, v.kept, r.record, k.record AS kept_record, m.changes FROM verdicts v "
+            "JOIN records r USING (file, place) JOIN records k ON (k.file, k.place) = (v.kept_file, v.kept_place) "
+            "LEFT JOIN merged m ON (m.file, m.place) = (k.file, k.place) WHERE dropped ORDER BY v.document, v.position"
+        )
+
     def note(self, table: str, rows: pa.Table) -> None:
-        """Add rows to what is `held` by records, became `merged`, or was `gave` to others."""
+        """Add rows to what is `held` by records, became `merged`, or was `gave` to others, to `records`, or to the
+        `others` that have values of their own.
+        """
         self._db.insert(table, rows)
 
     def noted(self, table: str) -> int:
@@ -177,8 +191,8 @@ class Verdicts:
         """Yield the rows of drops.jsonl, in reading order. `names` are those of the sources. With `places`, they say
         where both texts stand, and what was lost.
         """
-        more = ", file, place, position, kept_file, kept_place, kept_position, l.lost" if places else ""
-        beside_it = " LEFT JOIN lost l USING (hash, kept_hash)" if places else ""
+        more = ", file, place, position, kept_file, kept_place, kept_position, l.lost, other_values" if places else ""
+        beside_it = " LEFT JOIN lost l USING (hash, kept_hash) LEFT JOIN others USING (file, place)" if places else ""
         beside_it += " LEFT JOIN gave USING (file, place)"
         batches = self._db.batches(
             "SELECT id, source, cluster, kept, reason, jaccard, other, reference, reference_text, share, keys, "
@@ -190,6 +204,7 @@ class Verdicts:
             for row, why in zip(batch.drop_columns(["keys", "kept_keys"]).to_pylist(), by, strict=True):
                 least = row["jaccard"]
                 beside = {name: row.pop(name) for name in ("other", "reference", "reference_text", "share", "gave")}
+                beside["other_values"] = row.pop("other_values", None)
                 yield row | {
                     "source": names[row["source"]],
                     "cluster": f"{row['cluster']:016x}",

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from esdedup.output.contents.base import Result, answer
 from esdedup.output.contents.dedupe_answers import Deduped, DedupedSource, Drop
-from esdedup.output.contents.field_types import Count, Share, Unit
+from esdedup.output.contents.field_types import MISSING, Count, Share, Unit
 
 
 @answer
@@ -66,6 +66,18 @@ class LostSentences(Result):
 
 
 @answer
+class LostValues(Result):
+    """Values of a removed record that the record which is kept instead does not have."""
+
+    id: str
+    """Id of the removed record."""
+    kept: str
+    """Id of the kept record."""
+    columns: dict[str, list[Any]]
+    """By column: the removed value and the kept one, which is null if there is none."""
+
+
+@answer
 class LostOfAll(Result):
     """What the removed texts have that the kept ones do not."""
 
@@ -75,6 +87,11 @@ class LostOfAll(Result):
     """Number of the lost sentences."""
     first: list[LostSentences]
     """Those of the first twenty of these texts."""
+    columns: dict[str, Count]
+    """Of tables that are compared record by record, by column: how many removed records have a value there that the
+    kept one does not have. Ids do not count, and neither does the text, unless it is made of several columns."""
+    first_records: list[LostValues]
+    """Those of the first twenty of these records."""
 
 
 @answer
@@ -150,6 +167,8 @@ class CertifiedRow(Drop):
     """Its position in the record."""
     lost: Count | None
     """Number of its sentences that the kept text does not have; null if that is not known."""
+    other_values: list[str] = MISSING
+    """Columns in which the kept record has another value, or none."""
 
 
 @answer

@@ -11,11 +11,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import esdedup
 from esdedup.cli import main
-from esdedup.errors import EsdedupError, UsageError
+from esdedup.errors import EsdedupError, SourceError, UsageError
 from esdedup.jobs.certifying import checksum_of
 from scripts.benchmarks.alterations import CHANGES, Altering, rows_of
 from tests.support.corpus import corpus
@@ -236,7 +238,63 @@ def test_the_certificate_of_a_table(tmp_path: Path) -> None:
     proof = tmp_path / "cert.json"
     esdedup.dedupe(source, out=tmp_path / "out", keep="best:score", certificate=proof)
     of_files = json.loads(proof.read_text("utf-8"))
-    assert {name: held["lost"][name] for name in ("rows", "sentences")} == {
-        name: of_files["lost"][name] for name in ("rows", "sentences")
-    }
+    for name in ("rows", "sentences", "columns", "first_records"):
+        assert held["lost"][name] == of_files["lost"][name]
+    assert 0 < held["lost"]["columns"]["score"] == sum("other_values" in row for row in held["rows"])
     assert held["contradictions"] == of_files["contradictions"]
+
+
+HOUSE = "The grey house at the river has seven rooms, two cellars and a garden behind it."
+HOUSES = [
+    {"id": "a", "text": HOUSE, "price": "10", "seen": "", "agent": "Ann"},
+    {"id": "b", "text": HOUSE, "price": "12", "seen": "", "agent": "Ann"},
+    {"id": "c", "text": f"{HOUSE} Yes.", "price": "", "seen": "June", "agent": "Ann"},
+]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "csv", "tsv", "parquet", "arrow"])
+def test_values_that_the_kept_record_has_not(ending: str, tmp_path: Path) -> None:
+    source, frame = tmp_path / f"a.{ending}", pl.DataFrame(HOUSES)
+    if ending in ("jsonl", "json"):
+        source.write_text(
+            json.dumps(HOUSES) if ending == "json" else "".join(json.dumps(row) + "\n" for row in HOUSES), "utf-8"
+        )
+    elif ending in ("csv", "tsv"):
+        separator, quote = (",", "necessary") if ending == "csv" else ("\t", "never")
+        frame.write_csv(source, separator=separator, quote_style=quote)
+    else:
+        (frame.write_parquet if ending == "parquet" else frame.write_ipc)(source)
+    options: dict[str, Any] = {"header": True} if ending == "tsv" else {}
+    proof = tmp_path / "cert.json"
+    esdedup.dedupe(source, out=tmp_path / "out", certificate=proof, report=True, **options)
+    lost = json.loads(proof.read_text("utf-8"))["lost"]
+    assert lost["columns"] == {"price": 1, "seen": 1}
+    assert [(each["id"], each["columns"]) for each in lost["first_records"]] == [
+        ("b", {"price": ["12", "10"]}),
+        ("c", {"seen": ["June", ""]}),
+    ]
+    assert [row["other_values"] for row in rows_of(proof)] == [["price"], ["seen"]]
+    assert "<code>price</code></bdi> 1, <bdi><code>seen" in (tmp_path / "cert.html").read_text("utf-8")
+    assert not esdedup.verify(proof).problems
+    esdedup.dedupe(source, out=tmp_path / "out", certificate=proof, merge="price=lowest:price,seen=most", **options)
+    assert json.loads(proof.read_text("utf-8"))["lost"]["columns"] == {"price": 1}
+
+
+def test_what_precedes_damage_is_certified(tmp_path: Path) -> None:
+    """Also where columns decide and are merged."""
+    whole, cut = tmp_path / "whole.arrow", tmp_path / "cut.arrow"
+    rows = [{"id": f"r{number}", "text": text, "score": 1} for number, text in enumerate([*TEXTS, *TEXTS[:5]])]
+    table = pa.Table.from_pylist([*rows, *rows])
+    with pa.ipc.new_file(whole, table.schema) as writer:
+        for begin in range(0, table.num_rows, 25):
+            writer.write_table(table.slice(begin, 25))
+    cut.write_bytes(whole.read_bytes()[: whole.stat().st_size * 2 // 3])
+    options: dict[str, Any] = {"keep": "best:score", "merge": "score=most", "out": tmp_path / "out"}
+    with pytest.raises(SourceError, match="cannot be read as Arrow"):
+        esdedup.dedupe(cut, **options)
+    proof = tmp_path / "cert.json"
+    found = esdedup.dedupe(cut, certificate=proof, keep_going=True, **options)
+    assert len(found.damaged) == 1
+    assert found.records["kept"] < found.records["in"] < table.num_rows
+    checked = esdedup.verify(proof)
+    assert (checked.problems, checked.compared) == ([], len(rows_of(proof)))

@@ -26,6 +26,20 @@ COMMANDS = {
     "scan": ["scan", "--store", "s.duckdb", "--out", "out"],
     "add": ["add", "b.tsv", "--store", "s.duckdb", "--out", "out"],
     "dedupe": ["dedupe", "a.tsv", "b.tsv", "-o", "out", *SIGNED],
+    "proven": [
+        "dedupe",
+        "a.tsv",
+        "b.tsv",
+        "-o",
+        "out",
+        "--keep",
+        "clean",
+        "--merge",
+        "2=most",
+        "--certificate",
+        "out/cert.json",
+        *SIGNED,
+    ],
     "against": ["dedupe", "a.tsv", "--against", "b.tsv", "--contained", "0.9", "-o", "out", *SIGNED],
 }
 
@@ -110,7 +124,7 @@ def files(folder: Path, verb: str) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("verb", few(COMMANDS, 3))
+@pytest.mark.parametrize("verb", few(COMMANDS, 4))
 def test_the_same_command_finishes(tmp_path: Path, verb: str) -> None:
     begun = prepare(tmp_path / "begun", verb)
     whole = tmp_path / "whole"
