@@ -169,14 +169,22 @@ def _known() -> _Known:
     )  # fmt: skip
 
 
+_LAST_BITS = np.uint64(2**16 - 1)
+
+
 def are_in(hashes: Hashes, listed: Hashes) -> Flags:
     """Return which hashes are among a few that are sorted. `np.isin` would sort them all."""
     return _places_in(hashes, listed)[1]
 
 
 def _places_in(hashes: Hashes, listed: Hashes) -> tuple[Numbers, Flags]:
-    """Return where hashes may stand among a few that are sorted, and whether they do."""
-    at = np.minimum(np.searchsorted(listed, hashes), len(listed) - 1)
+    """Return where hashes may stand among a few that are sorted, and whether they do. Most do not, as their last bits
+    say: that takes a tenth of the time of a search.
+    """
+    maybe, at = np.zeros(2**16, np.bool_), np.zeros(len(hashes), np.int64)
+    maybe[listed & _LAST_BITS] = True
+    asked = np.flatnonzero(maybe[hashes & _LAST_BITS])
+    at[asked] = np.minimum(np.searchsorted(listed, hashes[asked]), len(listed) - 1)
     return at, np.asarray(listed[at] == hashes)
 
 

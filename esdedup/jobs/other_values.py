@@ -59,12 +59,12 @@ def note_other_values(verdicts: Verdicts, writings: Sequence[Writing], threads: 
             number = writing.read.number
             records = values_of(writing.source, None, Wanted(verdicts.places_to_merge(number)), threads)
             while rows := list(islice(records, _AT_ONCE)):
-                held = [(number, place, json.dumps(record, default=str)) for place, [record] in rows]
+                held = [(number, place, json.dumps(record, default=str)) for place, [record] in rows if record]
                 verdicts.note("records", table_of_rows(held, _RECORDS))
     for batch in verdicts.records_and_kept():
         others = []
         for row in batch.to_pylist():
-            kept = json.loads(row["kept_record"])
+            kept = json.loads(row["kept_record"] or "{}")
             for path, value in json.loads(row["changes"] or "{}").items():
                 holder, key = locate(kept, path) or (kept, path)
                 holder[key] = value

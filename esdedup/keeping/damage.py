@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +14,7 @@ from esdedup.columns.kernels import compiled
 
 if TYPE_CHECKING:
     from esdedup.columns.arrays import Numbers
-    from esdedup.columns.hashing import Bytes, Offsets
+    from esdedup.columns.hashing import Bytes, Hashes, Offsets
     from esdedup.keeping.protocol import Keys
 
 _MORE = (
@@ -61,12 +61,38 @@ COUNTED = {
 }  # fmt: skip
 """What is counted, as expressions of RE2."""
 
+_ANY = "\x7f"
+"""Stands for all characters that are not ASCII."""
+
+NEEDED = {
+    "replacement": _ANY,
+    "control": "".join(map(chr, range(32))) + _ANY,
+    "invisible": _ANY,
+    "glyph numbers": "(?",
+    "question marks": "?",
+    "hyphens of line ends": f"-{_ANY}",
+    "lines in the middle": "\n",
+    "tags and entities": "<&",
+    "markup": "[]{}'(*_#=\\",
+    "quoted": ">=",
+    "frames of mail": "_-<",
+    "small letters after a full stop": ".!?",
+    "figures in words": "0123456789",
+    "signs in words": f"{''.join(map(chr, range(32)))}$%^~\\{_ANY}",
+    "specks": f"~^|\\`*_{_ANY}",
+    "figures": f"0123456789{_ANY}",
+    "paragraphs": "\n",
+    "wrong encoding": _ANY,
+}
+"""Of some expressions: a text in which none of these characters stands has no match, and is not searched."""
+
+_DOTS = r"…|\.\.\.|\[[…. ]+\]"
 AT_BEGIN = {
-    "begins with dots": r"^\W*(?:…|\.\.\.|\[[…. ]+\])",
+    "begins with dots": rf"^\W*(?:{_DOTS})",
     "begins with a small letter": r"^[^\pL\pN]*\p{Ll}",
 }
 AT_END = {
-    "ends with dots": r"(?:…|\.\.\.|\[[…. ]+\])[^\pL\pN]*(?:\(?[\p{L} ]{0,25}\)?)[^\pL\pN]*$",
+    "ends with dots": rf"(?:{_DOTS})[^\pL\pN]*(?:\(?[\p{{L}} ]{{0,25}}\)?)[^\pL\pN]*$",
     "ends with more": f"(?i)(?:{_MORE})[^\\pL\\pN]*$",
     "ends in a sentence": r"[^\p{Pf}\p{Pe}\"'»”’)\]…。！？」』.!?:;]\s*$",
 }  # fmt: skip
@@ -103,29 +129,63 @@ class Signs(NamedTuple):
 
 def signs_of(texts: pa.LargeStringArray) -> Signs:
     """Count what is damaged in each text."""
-    counts = {name: _count(texts, pattern) for name, pattern in COUNTED.items()}
-    suspect = np.flatnonzero(pc.match_substring_regex(texts, _MISREAD).to_numpy(zero_copy_only=False))
+    data, offsets = text_buffers(texts)
+    there = np.zeros((2, len(texts)), np.uint64)
+    _characters_there(data, offsets, there)
+    counts = {name: _count(texts, there, name, pattern) for name, pattern in COUNTED.items()}
+    suspect = np.flatnonzero(_count(texts, there, "wrong encoding", _MISREAD))
     counts["wrong encoding"] = np.zeros(len(texts))
     counts["wrong encoding"][suspect] = [badness(text) for text in texts.take(pa.array(suspect)).to_pylist()]
     stutters, scripts = np.zeros(len(texts), np.int64), np.zeros((4, len(texts)), np.int64)
-    _look_at_bytes(*text_buffers(texts), stutters, scripts)
+    _look_at_bytes(data, offsets, stutters, scripts)
     counts["doubled inside words"] = stutters.astype(np.float64)
     begin = pc.utf8_slice_codeunits(texts, 0, _LOOKED_AT)
     end = pc.utf8_slice_codeunits(texts, -_LOOKED_AT)
     ends = {name: _has(begin, pattern) for name, pattern in AT_BEGIN.items()}
-    ends |= {name: _has(end, pattern) for name, pattern in AT_END.items()}
-    less = {name: _count(texts, pattern) for name, pattern in LESS.items()}
+    with_dots = pc.if_else(pc.match_substring_regex(end, _DOTS), end, "")  # the whole expression takes long
+    ends |= {name: _has(with_dots if "dots" in name else end, pattern) for name, pattern in AT_END.items()}
+    less = {name: _count(texts, there, name, pattern) for name, pattern in LESS.items()}
     return Signs(counts, ends, less, scripts.astype(np.float64))
 
 
-def _count(texts: pa.LargeStringArray, pattern: str) -> Keys:
-    found: Keys = pc.count_substring_regex(texts, pattern).to_numpy(zero_copy_only=False).astype(np.float64)
+def _count(texts: pa.LargeStringArray, there: Hashes, name: str, pattern: str) -> Keys:
+    """Count the matches of a pattern in the texts that may have one."""
+    found = np.zeros(len(texts))
+    asked: Any = slice(None)
+    if name in NEEDED:
+        low, high = _bits(NEEDED[name])
+        asked = np.flatnonzero((there[0] & low) | (there[1] & high))
+        texts = texts.take(pa.array(asked))
+    found[asked] = pc.count_substring_regex(texts, pattern).to_numpy(zero_copy_only=False)
     return found
+
+
+def _bits(characters: str) -> tuple[np.uint64, np.uint64]:
+    """Return characters as bits, as `_characters_there` does."""
+    bits = sum(1 << ord(sign) for sign in set(characters) if ord(sign) < 128)
+    return np.uint64(bits & (1 << 64) - 1), np.uint64(bits >> 64)
+
+
+@compiled
+def _characters_there(data: Bytes, offsets: Offsets, there: Hashes) -> None:
+    """Write which characters of ASCII each text has, a bit for each, 64 a row. The last is for all others, too."""
+    one = np.uint64(1)
+    for text in range(there.shape[1]):
+        for at in range(offsets[text], offsets[text + 1]):
+            byte = min(data[at], 127)
+            there[byte >> 6, text] |= one << np.uint64(byte & 63)
 
 
 def _has(texts: pa.LargeStringArray, pattern: str) -> Keys:
     found: Keys = pc.match_substring_regex(texts, pattern).to_numpy(zero_copy_only=False).astype(np.float64)
     return found
+
+
+@compiled
+def _repeats(data: Bytes, at: int, period: int) -> bool:
+    """Whether a letter stands again behind so many bytes."""
+    byte = data[at]
+    return byte == data[at + period] and (byte >= 128 or 97 <= byte <= 122 or 65 <= byte <= 90)
 
 
 @compiled
@@ -136,16 +196,20 @@ def _look_at_bytes(data: Bytes, offsets: Offsets, stutters: Numbers, scripts: Nu
     for text in range(len(stutters)):
         start, end = offsets[text], offsets[text + 1]
         for period in range(3, _PERIODS + 1):
-            run = 0
-            for at in range(start, end - period):
-                byte = data[at]
-                letter = byte >= 128 or 97 <= byte <= 122 or 65 <= byte <= 90
-                if letter and byte == data[at + period]:
-                    run += 1
-                    if run == period:
-                        stutters[text] += 1
-                else:
-                    run = 0
+            last = end - period  # a run that is long enough has each `period`-th byte
+            at = start + period - 1
+            while at < last:
+                if not _repeats(data, at, period):
+                    at += period
+                    continue
+                first, behind = at, at + 1
+                while first > start and _repeats(data, first - 1, period):
+                    first -= 1
+                while behind < last and _repeats(data, behind, period):
+                    behind += 1
+                if behind - first >= period:
+                    stutters[text] += 1
+                at += (behind - at + period - 1) // period * period
         doubled = 0
         at = start
         while at < end:

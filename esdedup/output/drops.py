@@ -148,8 +148,9 @@ class Verdicts:
         """
         return self._db.batches(
             "SELECT v.file, v.place, v.id, v.kept, r.record, k.record AS kept_record, m.changes FROM verdicts v "
-            "JOIN records r USING (file, place) JOIN records k ON (k.file, k.place) = (v.kept_file, v.kept_place) "
-            "LEFT JOIN merged m ON (m.file, m.place) = (k.file, k.place) WHERE dropped ORDER BY v.document, v.position"
+            "JOIN records r USING (file, place) LEFT JOIN records k ON (k.file, k.place) = (v.kept_file, v.kept_place) "
+            "LEFT JOIN merged m ON (m.file, m.place) = (v.kept_file, v.kept_place) "
+            "WHERE dropped ORDER BY v.document, v.position"
         )
 
     def note(self, table: str, rows: pa.Table) -> None:

@@ -23,11 +23,13 @@ from esdedup.columns.kernels import compiled
 from esdedup.text.language import detect
 from esdedup.text.sentences.boundaries import sentence_ends
 from esdedup.text.sentences.language_words import words
-from esdedup.text.splitting import AUTO, Splitting
+from esdedup.text.splitting import AUTO, DEFAULT, Splitting
 
 _PARAGRAPHS = re.compile(r"\n[^\S\n]*\n\s*")
 _LINE_ENDS = re.compile(r"\r\n?|[\v\f\x85\u2028]")
 
+_MAY_END_SENTENCES = re.compile(r"[^ -~]|[.!?:;]")
+_AT_THE_END = ".!?:;\"')]"
 _SAMPLED = 100
 _MANY_MARKS = regex.compile(r"\p{M}{10}")  # among sampled characters: a thousand in a row
 _MARKED_PARTS = regex.compile(r"\P{M}+\p{M}{0,1000}|\p{M}{1,1000}")
@@ -57,7 +59,7 @@ def segment(documents: Sequence[str], splitting: Splitting, languages: Sequence[
     if splitting.unit in ("sentence", "record"):
         composed.clear()
     if splitting.unit == "sentence":
-        offsets, owners = _sentence_bounds(data, offsets, languages or languages_of(documents, splitting))
+        offsets, owners = _sentence_bounds(data, offsets, languages or _languages_of_several(documents, splitting))
     elif splitting.whole:
         owners = np.arange(len(documents))
     else:
@@ -70,6 +72,18 @@ def segment(documents: Sequence[str], splitting: Splitting, languages: Sequence[
     if len(kept) < len(texts):
         texts = texts.take(pa.array(kept))
     return Units(texts, owners[kept], lengths[kept])
+
+
+def _languages_of_several(documents: Sequence[str], splitting: Splitting) -> list[str]:
+    """As `languages_of`, but only of documents that may be several sentences: others are one in every language."""
+    found = [DEFAULT] * len(documents)
+    asked = [
+        place for place, text in enumerate(documents)
+        if _MAY_END_SENTENCES.search(text.rstrip(" ").rstrip(_AT_THE_END))
+    ]  # fmt: skip
+    for place, language in zip(asked, languages_of([documents[place] for place in asked], splitting), strict=True):
+        found[place] = language
+    return found
 
 
 def split(text: str, splitting: Splitting) -> list[str]:

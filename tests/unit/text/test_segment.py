@@ -126,3 +126,12 @@ def test_the_invisible_marks_of_holes_are_no_letters_and_have_no_length() -> Non
     assert units.length.tolist() == [len("Mirandese: …, …, …, … and ….")]
     letters = sum(map(str.isalpha, cleaned))
     assert script_weights(*text_buffers(units.texts)).tolist() == [[letters, 0, 0]]
+
+
+@given(st.text(st.sampled_from("ab 1.!?:;\"')]-,("), max_size=20), LANGUAGES)
+@example('He knew the phrase. "', "en")
+@example("Meet at the bridge: (", "hy")
+def test_a_text_without_ends_in_it_is_one_sentence_in_every_language(document: str, lang: str) -> None:
+    """Its language is not looked for."""
+    if not any(sign in document.rstrip(" ").rstrip(".!?:;\"')]") for sign in ".!?:;"):
+        assert len(segment([document], Splitting("sentence", lang)).texts) == bool(document.strip())
