@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 
 from esdedup.keeping.damage import AT_END, COUNTED, LESS, signs_of
 
-PIECES = [*map(chr, range(128)), *"•·¦§´\ufffd\x85\xad\u200bäß東。…абвХ”“\ue000\xa0‐", "ï¿½", "(cid:1)", "-- ", "...", "[…]",
-          "&amp;", "<b>", "<a@b.c>", "'''", "\\emph{", "wint", "wint", "mmoonn", "abcabcabc"]  # fmt: skip
+PIECES = [
+    *map(chr, range(128)), *"•·¦§´\ufffd\x85\xad\u200bäß東。…абвХ”“\ue000\xa0‐", "ï¿½", "(cid:1)", "-- ", "...", "[…]",
+    "&amp;", "<b>", "<a@b.c>", "'''", "\\emph{", "wint", "wint", "mmoonn", "abcabcabc",
+]  # fmt: skip
 
 
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), min_size=1, max_size=30))
