@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from types import NoneType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -299,12 +299,11 @@ def text_names(table: Table, columns: Sequence[Hashable] | Hashable | None, id_c
     """Return the names, or paths, of the columns that have the text; see `texts_of`."""
     if columns is None:
         columns = [_usual(table, id_column or ID)]
-    if not isinstance(columns, list | tuple) or columns in table.names:
-        return [columns]
-    names = list(columns)
-    if not names:
-        raise UsageError("columns is empty; name the columns of the text, or omit columns")
-    return names
+    if isinstance(columns, list | tuple) and columns not in table.names:
+        if not columns:
+            raise UsageError("columns is empty; name the columns of the text, or omit columns")
+        return list(columns)
+    return [cast("Hashable", columns)]
 
 
 def others_of(table: Table, columns: Sequence[Hashable] | Hashable | None, id_column: Hashable) -> list[Any]:

@@ -185,7 +185,7 @@ def _has(texts: pa.LargeStringArray, pattern: str) -> Keys:
 def _repeats(data: Bytes, at: int, period: int) -> bool:
     """Whether a letter stands again behind so many bytes."""
     byte = data[at]
-    return byte == data[at + period] and (byte >= 128 or 97 <= byte <= 122 or 65 <= byte <= 90)
+    return bool(byte == data[at + period] and (byte >= 128 or 97 <= byte <= 122 or 65 <= byte <= 90))
 
 
 @compiled
