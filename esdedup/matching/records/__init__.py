@@ -1,0 +1,1 @@
+"""Records are compared field by field, and weighed without labels."""
