@@ -2,9 +2,9 @@
 
 Change a store: `run`, `index`, `scan`, `add`, `remove`, `doctor`, `drop`. Ask it: `status`, `similar`,
 `similar_to_each`, `suggest`, `explain`, `clusters`, `overlap`. What clusters mean: `drift`, `templates`, `fill`,
-`lineage`. Deduplicate: `dedupe`, `cluster_texts`; `verify` checks its certificate. Quality: `plan`, `evaluate`,
-`report`. `extract` takes the text out of sources, `split` cuts it into sentences. `open_store` opens a store for many
-questions. `sample` makes small sets of data to try them on.
+`lineage`. Deduplicate: `dedupe`, `cluster_texts`; `verify` checks its certificate. `link` compares records field by
+field. Quality: `plan`, `evaluate`, `report`. `extract` takes the text out of sources, `split` cuts it into sentences.
+`open_store` opens a store for many questions. `sample` makes small sets of data to try them on.
 
 >>> import esdedup
 >>> summary = esdedup.run("dump.xml.bz2", out="found", jaccard=0.9)  # doctest: +SKIP
@@ -33,6 +33,7 @@ __all__ = [
     "fill",
     "index",
     "lineage",
+    "link",
     "open_store",
     "overlap",
     "plan",
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from esdedup.api.cluster_meaning import drift, fill, lineage, templates
     from esdedup.api.deduplicating import cluster_texts, dedupe
     from esdedup.api.keeping import doctor, drop, status
+    from esdedup.api.linking import link
     from esdedup.api.quality import evaluate, plan, report, verify
     from esdedup.api.text_extraction import extract, split
     from esdedup.demo.samples import sample
@@ -69,6 +71,7 @@ _HOMES = {
     "api.keeping": ("doctor", "drop", "status"),
     "api.cluster_meaning": ("drift", "fill", "lineage", "templates"),
     "api.deduplicating": ("cluster_texts", "dedupe"),
+    "api.linking": ("link",),
     "api.quality": ("evaluate", "plan", "report", "verify"),
     "api.text_extraction": ("extract", "split"),
     "demo.samples": ("sample",),

@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Numbers, text_buffers
 from esdedup.columns.hashing import content_hashes
-from esdedup.matching.records.fields import Field, exchange_names, fields_of
-from esdedup.matching.records.kinds import Levels, Shares
+from esdedup.matching.records.field_kinds import Levels, Shares
 from esdedup.matching.records.mixture import (
     Probabilities,
     Weights,
@@ -22,11 +21,12 @@ from esdedup.matching.records.mixture import (
     one_partner,
     rarities,
 )
+from esdedup.matching.records.record_fields import Field, exchange_names, fields_of
 from esdedup.matching.records.term_pairs import candidates, possible_pairs
 
 _BY_CHANCE = 100_000
-_CLASSES = 2, 3
-"""Classes of pairs between two tables, and within one."""
+_MANY = 300
+"""From so many records of one table on, things that have something in common are a class of pairs of their own."""
 _BELIEVED = 0.3
 _SEED = 1
 _PARTED, _MISSING = "\x1f", "\x00"
@@ -67,16 +67,21 @@ def match_records(columns: Mapping[str, pa.Array], first_right: int | None, kind
     """
     order = _order(columns, first_right)
     records = len(order)
+    if not possible_pairs(records, first_right):
+        records, order = 0, order[:0]
     fields = fields_of({name: column.take(pa.array(order)) for name, column in columns.items()}, kinds)
     a, b = candidates(fields, records, first_right)
     levels = _compared(fields, a, b)
-    by_chance = _pairs_by_chance(records, first_right, a * records + b)
-    others = possible_pairs(records, first_right) - len(a)
-    chance = _compared(fields, *by_chance) if others else levels[:0]
+    others = possible_pairs(records, first_right) - len(a) if records else 0
+    chance = levels[:0]
+    if others:
+        chance = _compared(fields, *_pairs_by_chance(records, first_right, a * records + b))
     rarity = rarities(fields, levels, a)
     known = one_partner if first_right is not None else common_partners
     together = partial(known, a=a, b=b, records=records)
-    weights = learn(fields, levels, rarity, chance, others, together, _CLASSES[first_right is None])
+    weights = learn(
+        fields, levels, rarity, chance, others, together, 2 if first_right is not None or records < _MANY else 3
+    )
     probability = together(weights.log_odds(levels, rarity))
     back = np.argsort(order)
     fields = [replace(field, number=field.number[back]) for field in fields]
@@ -98,7 +103,7 @@ def _order(columns: Mapping[str, pa.Array], first_right: int | None) -> Numbers:
 
 
 def _compared(fields: list[Field], a: Numbers, b: Numbers) -> Levels:
-    levels = np.stack([field.levels(a, b) for field in fields], axis=1)
+    levels = np.stack([np.zeros(len(a), np.int8), *(field.levels(a, b) for field in fields)], axis=1)[:, 1:]
     exchange_names(fields, levels, a, b)
     return levels
 

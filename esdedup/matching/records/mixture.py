@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.kernels import compiled
-from esdedup.matching.records.fields import Field
-from esdedup.matching.records.kinds import Levels, Shares
+from esdedup.matching.records.field_kinds import Levels, Shares
+from esdedup.matching.records.record_fields import Field
 
 Probabilities = npt.NDArray[np.float64]
 Together: TypeAlias = Callable[[Shares], Probabilities]
@@ -26,6 +26,10 @@ Together: TypeAlias = Callable[[Shares], Probabilities]
 _ROUNDS = 100
 _CLOSE = 1e-3  # two rounds that differ by less are the last
 _ADDED = 0.01  # pairs added to each level, so that none has the probability 0
+_SUPPOSED = 2
+"""Pairs of each class that are supposed before anything is learned, so that few records teach nothing wild."""
+_SUPPOSED_SHARES = (10, 0, 1)
+"""The same for the classes, of which the second may be missing."""
 _RARITY = 0.5
 """How much of the logarithm counts by which agreement on a rare value is less likely by chance."""
 _LIKELY = 0.02
@@ -43,6 +47,16 @@ class Weights:
 
     shares: tuple[float, ...]
     levels: tuple[tuple[tuple[float, ...], ...], ...]  # by class and field
+
+    @property
+    def prior(self) -> float:
+        """How likely any two records are the same, as a logarithm of the odds to the base of 2."""
+        return float(np.log2(self.shares[-1] / sum(self.shares[:-1])))
+
+    def weight(self, field: int, level: int) -> float:
+        """Return the match weight of a level of a field: how many times the odds double."""
+        apart = sum(share * fields[field][level] for share, fields in zip(self.shares[:-1], self.levels, strict=False))
+        return float(np.log2(self.levels[-1][field][level] * sum(self.shares[:-1]) / apart))
 
     def log_odds(self, levels: Levels, rarity: Shares) -> Shares:
         """Return the logarithms of the odds that pairs are the same."""
@@ -95,6 +109,7 @@ def learn(
     patterns, pattern = _patterns(levels, sizes)
     seen, seen_pattern = _patterns(chance, sizes)
     by_chance = np.bincount(seen_pattern, minlength=len(seen)) * (others / max(1, len(chance)))
+    supposed = _begun(sizes, levels[:0], classes).levels
     weights = _begun(sizes, chance if len(chance) else levels, classes)
     for _ in range(_ROUNDS):
         likely = _likelihoods(weights, patterns)
@@ -105,9 +120,13 @@ def learn(
         outside = _normalized(_likelihoods(weights, seen)[:-1]) * by_chance
         sums = members.sum(1)
         sums[:-1] += outside.sum(1)
+        sums += _SUPPOSED_SHARES[:1] + _SUPPOSED_SHARES[-classes + 1 :]
         learned = []
         for number, held in enumerate(members):
-            counts = [_counted(patterns[:, field], held, size) for field, size in enumerate(sizes)]
+            counts = [
+                _counted(patterns[:, field], held, size) + _SUPPOSED * np.array(supposed[number][field])
+                for field, size in enumerate(sizes)
+            ]
             if number < classes - 1:
                 for field, size in enumerate(sizes):
                     counts[field] += _counted(seen[:, field], outside[number], size)
@@ -154,12 +173,13 @@ def _normalized(likely: Shares) -> Shares:
 
 
 def _difference(one: Weights, two: Weights) -> float:
-    return max(
+    differences = (
         abs(a - b)
         for fields, others in zip(one.levels, two.levels, strict=True)
         for levels, other in zip(fields, others, strict=True)
         for a, b in zip(levels, other, strict=True)
     )
+    return max(differences, default=0.0)
 
 
 def one_partner(log_odds: Shares, a: Numbers, b: Numbers, records: int) -> Probabilities:

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from esdedup.columns.arrays import Numbers
-from esdedup.matching.records.fields import Field
+from esdedup.matching.records.record_fields import Field
 
 _ALL_PAIRS = 500_000
 """Up to so many pairs all of them are compared."""

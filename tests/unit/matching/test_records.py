@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from esdedup.matching.records import term_pairs
-from esdedup.matching.records.fields import cosines, fields_of
-from esdedup.matching.records.kinds import Text
+from esdedup.matching.records.field_kinds import Text
 from esdedup.matching.records.matching import Matched, best_threshold, match_records
 from esdedup.matching.records.mixture import common_partners, one_partner
+from esdedup.matching.records.record_fields import cosines, fields_of
 
 FIRST = ["Anna", "Bruno", "Carla", "Dmitri", "Elena", "Farid", "Greta", "Hassan", "Ingrid", "Jonas", "Karim", "Lucia"]
 STREETS = ["Mill Lane", "High Street", "Park Road", "Station Road", "Church Hill", "Bridge Street"]

@@ -57,10 +57,18 @@ class Kind(ABC):
     weighs_rarity: ClassVar[bool] = True
     """Whether agreement on a rare value says more."""
 
+    parts: ClassVar[tuple[Kind, ...]] = ()
+    """What is compared instead, if values are `parted`."""
+
     @staticmethod
     def shaped(value: str) -> str:
         """Return a value as it is compared; empty if it has nothing to compare."""
         return words_of(value)
+
+    @staticmethod
+    def parted(value: str) -> tuple[str, ...]:
+        """Return the parts of a value that is `shaped`."""
+        return (value,)
 
     @abstractmethod
     def compare(self, one: Values, two: Values, cosines: Cosines) -> Levels | Shares:
@@ -287,7 +295,7 @@ class Text(Kind):
 
     name = "text"
     levels = ()
-    PARTS: ClassVar[tuple[Kind, ...]] = (Words(), Codes(), Figures())
+    parts = (Words(), Codes(), Figures())
 
     @staticmethod
     def shaped(value: str) -> str:
@@ -320,7 +328,7 @@ KINDS: dict[str, Kind] = {
 """The kinds of columns, by name."""
 
 _MOSTLY, _NEARLY_ALL = 0.7, 0.9
-_FEW, _REPEATS = 20, 200
+_FEW, _SOME_REPEATS, _REPEATS = 20, 3, 200
 
 
 def guessed(values: Values, counts: npt.NDArray[np.int64], repeats: float) -> Kind:
@@ -344,7 +352,7 @@ def guessed(values: Values, counts: npt.NDArray[np.int64], repeats: float) -> Ki
         return KINDS["code"]
     if words < 1.5 and share(_digits) > _MOSTLY:
         return KINDS["code"]
-    if words < 4 and (len(values) <= _FEW or repeats >= _REPEATS):
+    if words < 4 and repeats >= (_SOME_REPEATS if len(values) <= _FEW else _REPEATS):
         return KINDS["category"]
     if words > 7:
         return KINDS["text"]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Numbers
-from esdedup.matching.records.kinds import KINDS, Cosines, Kind, Levels, Shares, Text, guessed
+from esdedup.matching.records.field_kinds import KINDS, Cosines, Kind, Levels, Shares, guessed
 
 _LOOKED_AT = 5_000
 """Different values of a column by which its kind is guessed."""
@@ -107,11 +107,11 @@ def _fields(name: str, column: pa.Array, kind_name: str | None) -> Iterator[Fiel
     repeats = float(counts[filled].sum() / len(filled))
     kind = KINDS[kind_name] if kind_name else guessed([raw[value] for value in some.tolist()], counts[some], repeats)
     shaped = [kind.shaped(value) for value in raw]
-    if not isinstance(kind, Text):
+    if not kind.parts:
         yield _numbered(name, kind, shaped, place)
         return
     parted = zip(*map(kind.parted, shaped), strict=True)
-    for part, values in zip(kind.PARTS, parted, strict=True):
+    for part, values in zip(kind.parts, parted, strict=True):
         if any(values):
             yield _numbered(f"{name}: {part.name}", part, values, place)
 

@@ -1,0 +1,138 @@
+"""Link records of tables in memory, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from esdedup.errors import UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from esdedup.matching.records.matching import Matched
+
+
+class Linked:
+    """Records that are the same. `threshold` is the probability from which on two are taken to be."""
+
+    def __init__(
+        self, matched: Matched, columns: Mapping[str, pa.Array], ids: list[Any], first_right: int | None
+    ) -> None:
+        self._matched = matched
+        self._columns = columns
+        self._ids = ids
+        self._first_right = first_right
+        self.threshold = matched.threshold
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What each field was taken for: the `kinds` of `link`. A free text is three fields."""
+        return {field.name: field.kind.name for field in self._matched.fields}
+
+    @cached_property
+    def pairs(self) -> pa.Table:
+        """The pairs as an Arrow table, likeliest first: ids `a` and `b` (of two tables: of the left and the right one),
+        and `probability`.
+        """
+        import numpy as np
+        import pyarrow as pa
+
+        found = self._matched
+        chosen = found.pairs[np.argsort(-found.probability[found.pairs], kind="stable")]
+        ends = [[self._ids[row] for row in end[chosen].tolist()] for end in (found.a, found.b)]
+        return pa.table({"a": ends[0], "b": ends[1], "probability": found.probability[chosen]})
+
+    @property
+    def groups(self) -> list[list[Any]]:
+        """The ids of the records of each thing that has several, the largest group first."""
+        import numpy as np
+
+        from esdedup.clustering.clusters import find_roots
+        from esdedup.clustering.linkages import LINKAGES
+
+        found = self._matched
+        ends = (found.a[found.pairs], found.b[found.pairs])
+        single = LINKAGES.make("single", {})
+        label = find_roots(len(self._ids), *ends, found.probability[found.pairs], single)
+        rows = np.argsort(label, kind="stable")
+        parts = np.split(rows, np.flatnonzero(np.diff(label[rows])) + 1)
+        return sorted(([self._ids[row] for row in part.tolist()] for part in parts if len(part) > 1), key=len)[::-1]
+
+    def explain(self, a: Any, b: Any) -> list[dict[str, Any]]:
+        """Return what speaks for and against two records being the same: the `field`, its values in `a` and `b`, how
+        alike they are (`level`), and the `weight`: a logarithm to the base of 2, so that 1 doubles the odds. The first
+        row is what the odds are without a look at them, the last one the `probability`.
+
+        Raises `UsageError` for an id that is not there, and for records that were not compared.
+        """
+        import numpy as np
+
+        one, two = (self._row(each, right) for each, right in ((a, False), (b, True)))
+        found = self._matched
+        place = np.flatnonzero((found.a == min(one, two)) & (found.b == max(one, two)))
+        if not len(place):
+            raise UsageError(f"{a!r} and {b!r} share too little to be compared")
+        pair = int(place[0])
+        first = {"field": "all records", "a": None, "b": None, "level": None, "weight": found.weights.prior}
+        rows = [first]
+        for number, field in enumerate(found.fields):
+            level = int(found.levels[pair, number])
+            values = [None if field.number[row] < 0 else field.values[int(field.number[row])] for row in (one, two)]
+            said = "missing" if level < 0 else field.kind.levels[level]
+            weight = 0.0 if level < 0 else found.weights.weight(number, level)
+            rows.append({"field": field.name, "a": values[0], "b": values[1], "level": said, "weight": weight})
+        if found.rarity[pair]:
+            rare = "rare values" if found.rarity[pair] > 0 else "common values"
+            rows.append(
+                {"field": rare, "a": None, "b": None, "level": None, "weight": float(found.rarity[pair] / np.log(2))}
+            )
+        return [*rows, {"probability": float(found.probability[pair])}]
+
+    def _row(self, identity: Any, right: bool) -> int:
+        begin = self._first_right if right and self._first_right is not None else 0
+        end = len(self._ids) if right or self._first_right is None else self._first_right
+        try:
+            return self._ids.index(identity, begin, end)
+        except ValueError:
+            raise UsageError(f"no record {identity!r}; name an id of the table") from None
+
+    def __repr__(self) -> str:
+        found = len(self._matched.pairs)
+        return f"Linked({found:,} pairs of {len(self._ids):,} records; fields: {', '.join(self.kinds)})"
+
+
+def link(
+    left: Any, right: Any = None, *, id_column: str | None = None, kinds: Mapping[str, str] | None = None
+) -> Linked:
+    """Find the records of a table that are the same, or those of two tables, field by field. Nothing need be named.
+
+    All columns but the ids are compared, those of two tables by their names. How much each agreement says is learned
+    from the tables themselves, without labels (Fellegi and Sunter, 1969). With two tables, neither should have
+    duplicates of its own: a record gets one partner at most.
+
+    Args:
+        left: A table: of pandas, polars or Arrow, a dict of columns, or a list of dicts.
+        right: The second one.
+        id_column: The column of ids. Default: `id`, else the numbers of the rows, from 0.
+        kinds: Kinds of columns by name, where they are guessed wrong: name, date, number, code, phone, email, address,
+            text, category.
+
+    Returns:
+        The pairs with their probabilities, the groups, and what speaks for and against a pair.
+
+    Raises:
+        UsageError: There is no column to compare, or a kind is unknown.
+
+    Example:
+        >>> import esdedup
+        >>> rows = [{"name": "Ann Lee", "born": "1971-06-24"}, {"name": "Anne Lee", "born": "1971-06-24"}]
+        >>> esdedup.link(rows).kinds
+        {'name': 'name', 'born': 'date'}
+    """
+    from esdedup.matching.records.matching import match_records
+    from esdedup.matching.records.record_tables import columns_of
+
+    columns, ids, first_right = columns_of([left] if right is None else [left, right], id_column, kinds or {})
+    return Linked(match_records(columns, first_right, kinds or {}), columns, ids, first_right)
