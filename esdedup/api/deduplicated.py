@@ -158,7 +158,7 @@ class Deduplicated(Generic[T]):
         """
         from esdedup.jobs.table_certifying import table_certificate
 
-        return table_certificate(self._source, self._drops, self.dropped, self.records, self.threshold)
+        return table_certificate(self._source, self._drops, self.dropped, self.records, self.threshold, self._merged[0])
 
     def rethreshold(self, jaccard: float) -> Deduplicated[T]:
         """Return the result for a higher threshold, without comparing again.

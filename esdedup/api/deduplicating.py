@@ -177,8 +177,6 @@ def dedupe(
 
     references = [against] if isinstance(against, str | Path) else list(against)
     proof = None if certificate is None else Path(certificate)
-    if proof is not None and not proof.parent.is_dir() and (out is None or proof.parent != Path(out)):
-        raise UsageError(f"certificate: {proof.parent} is no folder; make it first")
     rules = DropRules(
         keep, kinds, annotate, references, against_only, against_text_column, contained, containing, proof, merge,
         keep_contradictions, report,

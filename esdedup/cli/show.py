@@ -181,6 +181,8 @@ def deduped_text(done: Written, out: Path | None) -> str:
         )
     for column, count in done["no_value"].items():
         lines.append(f"{plural(count, done['unit'])} of clusters without a {column} that can be compared: these lost")
+    if done.get("other_of_source"):
+        lines.append(f"{plural(done['other_of_source'], 'pair')} left out (--one-per-source)")
     if "contradictions" in done:
         lines.append(f"{plural(done['contradictions'], 'text')} of another fact stayed")
     if "merged" in done:
@@ -189,7 +191,8 @@ def deduped_text(done: Written, out: Path | None) -> str:
         if done["losses"]:
             lines += ["", "Most would be lost by these clusters: sentences that the kept text does not have"]
         for loss in done["losses"]:
-            head = f"{loss['lost']:>7,} of {plural(loss['dropped'], 'text')} for {printable(loss['kept'])}:  "
+            dropped = plural(loss["dropped"], "dropped text")
+            head = f"{plural(loss['lost'], 'sentence'):>15} of {dropped} (kept: {printable(loss['kept'])}):  "
             lines.append(head + shortened(" … ".join(loss["sentences"]), _WIDTH))
         return "\n".join([*lines, "", "nothing was written (--dry-run)"])
     lines += [

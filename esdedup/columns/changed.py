@@ -26,6 +26,27 @@ def json_values(array: pa.Array) -> list[Any]:
     return values
 
 
+def shown_values(array: pa.Array) -> list[Any]:
+    """Return the values of a column of any type: of times that Python does not have, their texts or numbers."""
+    try:
+        return array.to_pylist()  # type: ignore[no-any-return]
+    except (ValueError, OverflowError):
+        return array.cast(_without_times(array.type)).to_pylist()  # type: ignore[no-any-return]
+
+
+def _without_times(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_date32(kind) or pa.types.is_time32(kind):
+        return pa.int32()
+    if pa.types.is_temporal(kind):
+        return pa.int64()
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_without_times(field.type)) for field in kind])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        inner = kind.value_field.with_type(_without_times(kind.value_type))
+        return pa.list_(inner) if pa.types.is_list(kind) else pa.large_list(inner)
+    return kind
+
+
 def typed(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Return values in a type: texts also as what they say. Raises `UsageError` for one that it cannot hold."""
     try:

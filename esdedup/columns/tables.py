@@ -188,10 +188,17 @@ class _Frame(Table):
 
 def _with_values(series: nw.Series[Any], keys: Sequence[str], values: Mapping[int, Any]) -> nw.Series[Any]:
     held = series.to_list()
-    for row, value in values.items():
-        held[row] = _with_value(held[row], keys, value)
+    changed = [_with_value(held[row], keys, value) for row, value in values.items()]
+    try:
+        return series.scatter(list(values), changed)
+    except Exception:  # of a value of another type; each library has errors of its own
+        for row, value in zip(values, changed, strict=True):
+            held[row] = value
     kind = None if isinstance(series.dtype, nw.Object | nw.Unknown) else series.dtype
-    return nw.Series.from_iterable(series.name, held, kind, backend=series.implementation)
+    try:
+        return nw.Series.from_iterable(series.name, held, kind, backend=series.implementation)
+    except Exception as error:
+        raise UsageError(f"merge: {series.name} cannot hold {changed[0]!r}; merge it by another rule") from error
 
 
 def _chunked(series: nw.Series[Any]) -> pa.ChunkedArray:
@@ -296,7 +303,9 @@ def texts_of(
 
 
 def text_names(table: Table, columns: Sequence[Hashable] | Hashable | None, id_column: Hashable) -> list[Hashable]:
-    """Return the names, or paths, of the columns that have the text; see `texts_of`."""
+    """Return the names, or paths, of the columns that have the text; see `texts_of`. An empty table has none."""
+    if _has_nothing(table):
+        return []
     if columns is None:
         columns = [_usual(table, id_column or ID)]
     if isinstance(columns, list | tuple) and columns not in table.names:
@@ -304,13 +313,6 @@ def text_names(table: Table, columns: Sequence[Hashable] | Hashable | None, id_c
             raise UsageError("columns is empty; name the columns of the text, or omit columns")
         return list(columns)
     return [cast("Hashable", columns)]
-
-
-def others_of(table: Table, columns: Sequence[Hashable] | Hashable | None, id_column: Hashable) -> list[Any]:
-    """Return the names of the columns besides the id and, if it is one column, the text."""
-    texts = [] if _has_nothing(table) else text_names(table, columns, id_column)
-    own = [id_column or ID, *(texts if len(texts) == 1 else ())]
-    return [name for name in table.names if name not in own]
 
 
 def column_at(table: Table, path: str) -> pa.Array:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from esdedup.columns.arrays import LIST, joined, list_texts, taken, without_dictionary
-from esdedup.columns.changed import json_values, with_changed
+from esdedup.columns.changed import json_values, shown_values, with_changed
 from esdedup.columns.records import DOCUMENTS
 from esdedup.errors import SourceError, UsageError
 from esdedup.files import compact_json
@@ -91,8 +91,9 @@ class ArrowRows:
         if columns is None and rows:
             own = {self._id, *(self.texts if len(self.texts) == 1 else ())}
             others = batch.select([at for at, name in enumerate(batch.schema.names) if name not in own])
-            held = taken(others, np.array(rows)).to_pylist()
-            yield from ((first + row, [values]) for row, values in zip(rows, held, strict=True))
+            values = [shown_values(column) for column in taken(others, np.array(rows)).columns]
+            for row, *held in zip(rows, *values, strict=True):
+                yield first + row, [dict(zip(others.schema.names, held, strict=True))]
         elif columns is not None and rows:
             for column in columns:
                 if column not in _leaves(self._schema):

@@ -80,6 +80,11 @@ class TableFormat(Format):
         """True with `--ids across`."""
         return self.ids == "across"
 
+    @property
+    def text_columns(self) -> Sequence[str]:
+        """The named one, or those with a usual name."""
+        return (self.text_column,) if self.text_column else _TEXTS
+
     def of_values(self, column: str, asked: str) -> tuple[Format, str]:
         """As `Format.of_values`: the values are read as if they were the texts."""
         del asked

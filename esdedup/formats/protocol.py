@@ -141,6 +141,11 @@ class Format(Choice):
         return None
 
     @property
+    def text_columns(self) -> Sequence[str]:
+        """The columns of which one has the text of a record."""
+        return ()
+
+    @property
     def ids_across(self) -> bool:
         """Whether an id means one document in all sources of a job."""
         return False

@@ -57,10 +57,11 @@ class Certified:
 
     def write(self, store: Store, verdicts: Verdicts) -> None:
         """Write the certificate, and beside it the rows of the removed texts."""
-        near = verdicts.near()
-        lost, facts = _lost(store, near), contradicted(store, near)
-        verdicts.note_lost(lost.table)
         records = self.writings if store.signing.splitting.whole else []
+        differing, facts = verdicts.differing(), contradicted(store, verdicts.near())
+        columns = dict.fromkeys(name for writing in records for name in writing.source.format.text_columns)
+        lost = _lost(store, differing, list(columns))
+        verdicts.note_lost(lost.table)
         others = note_other_values(verdicts, records, self.resources.processes)
         rows, written = self._rows(verdicts), set(self.files)
         compared = sum(source["compared"] for source in self.sources)
@@ -101,7 +102,7 @@ class Certified:
         held["checksum"] = checksum_of(held)
         self._write(self.path, json.dumps(held, ensure_ascii=False, indent=1) + "\n")
         if self.report:
-            self._write(self.path.with_suffix(".html"), certificate_page(held, _worst(store, near, lost.table)))
+            self._write(self.path.with_suffix(".html"), certificate_page(held, _worst(store, differing, lost.table)))
 
     def _write(self, path: Path, text: str) -> None:
         try:
@@ -141,13 +142,15 @@ def _said_otherwise(facts: pa.Table) -> Iterator[str]:
         yield f"… {facts.num_rows - _NAMED:,} more that state another fact"
 
 
-def _worst(store: Store, near: pa.Table, lost: pa.Table) -> list[dict[str, Any]]:
+def _worst(store: Store, differing: pa.Table, lost: pa.Table) -> list[dict[str, Any]]:
     """Return the removals that lose most, with both texts."""
     by = [("lost", "descending"), ("cluster", "ascending"), ("hash", "ascending")]
-    rows = near.append_column("lost", lost["lost"]).sort_by(by).slice(0, _WORST)
-    for name, text in (("hash", "text"), ("kept_hash", "kept_text")):
-        rows = rows.append_column(text, store.corpus.texts_of(rows[name].to_numpy()))
-    worst: list[dict[str, Any]] = rows.to_pylist()
+    worst: list[dict[str, Any]] = differing.append_column("lost", lost["lost"]).sort_by(by).slice(0, _WORST).to_pylist()
+    held = [row[end] for row in worst for end in ("hash", "kept_hash") if row[end] is not None]
+    hashes = np.unique(np.array(held, np.uint64))
+    texts = dict(zip(hashes.tolist(), store.corpus.texts_in_order(hashes).to_pylist(), strict=True))
+    for row in worst:
+        row |= {"text": texts[row["hash"]], "kept_text": texts.get(row["kept_hash"], row["reference_text"])}
     return worst
 
 
@@ -173,17 +176,17 @@ class _Losses:
     first: list[dict[str, Any]]
 
 
-def _lost(store: Store, near: pa.Table) -> _Losses:
+def _lost(store: Store, differing: pa.Table, text_columns: Sequence[str]) -> _Losses:
     """Compare all removed texts that differ from the kept one with it."""
     counts = [np.empty(0, np.int64)]
     first: list[dict[str, Any]] = []
-    for part, lost in losses_of(store, near):
+    for part, lost in losses_of(store, differing, text_columns):
         counts.append(lost.counts)
         for pair in np.flatnonzero(lost.counts)[: FIRST - len(first)].tolist():
             texts = lost.sentences.filter(pa.array(lost.pair == pair)).to_pylist()
             first.append({"id": part["id"][pair].as_py(), "kept": part["kept"][pair].as_py(), "sentences": texts})
-    count, copies = np.concatenate(counts), near["copies"].to_numpy()
-    table = near.select(["hash", "kept_hash"]).append_column("lost", pa.array(count, pa.int32()))
+    count, copies = np.concatenate(counts), differing["copies"].to_numpy()
+    table = differing.select(["hash", "kept_hash"]).append_column("lost", pa.array(count, pa.int32()))
     return _Losses(table, int(copies[count > 0].sum()), int((count * copies).sum()), first)
 
 

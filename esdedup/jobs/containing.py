@@ -96,7 +96,9 @@ class Containment:
             here = np.flatnonzero((ends >= first) & (ends < first + len(hashes)))
             wanted = pa.chunked_array([pa.array(hashes[ends[here] - first])])
             names, texts = first_sentences(store, wanted, prefixes[number])
-            beside = {"reference": names, "reference_text": texts} if number else {"kept": names}
+            beside = {"reference": names, "reference_text": texts}
+            if not number:
+                beside = {"kept": names, "kept_hash": pa.array(hashes[ends[here] - first])}
             share = pa.array(np.round(result.share[inner[here]], 6))
             rows = {"hash": pa.array(stay[inner[here]]), "share": share}
             parts.append(apart({**rows, **beside}, "in_reference" if number else "contained"))

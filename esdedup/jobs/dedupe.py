@@ -35,7 +35,7 @@ from esdedup.jobs.settings import Settings, settings_of, stars_around_what_is_ke
 from esdedup.jobs.source_reading import ReadingJob, read_into, refuse_inside, refuse_other_sources
 from esdedup.jobs.steps import publish, scan_if_needed
 from esdedup.output.drops import REASONS, Verdicts, decided
-from esdedup.output.out_folder import DROPS, STORE, out_folder
+from esdedup.output.out_folder import DROPS, MANIFEST, STORE, out_folder
 from esdedup.store.lake.lake_address import LAKE
 from esdedup.store.preference import Preference
 from esdedup.store.rereading import OLDER
@@ -69,6 +69,11 @@ def dedupe_files(
             check_columns(found, merging, job.settings.resources.processes)
         values = read_values(rules.policies, found, job.settings.resources.processes)
         names = _output_names(found, folder, sources, against)
+        if rules.certificate is not None:
+            taken = [folder, *(folder / name for name in (*names, DROPS, STORE, MANIFEST))]
+            taken += [Path(source.path) for source in found if source.path is not None]
+            taken += [Path(address) for address in (*against, store) if address is not None]
+            _check_certificate(rules, taken, folder)
         place = stack.enter_context(out_folder(folder, found, fresh=job.fresh))
         if place.folds_case:
             names = _output_names(found, folder, sources, against, folds_case=True)
@@ -127,7 +132,8 @@ def dedupe_files(
                 Writing(source, name, read[mark.name, mark.path])
                 for mark, source, name in zip(job.checkpoints, found, names, strict=True)
             ]
-            told: dict[str, int] = {}
+            passed_over = (opened.results.last_scan() or {}).get("passed_over", {})
+            told: dict[str, int] = {name: count for name, count in passed_over.items() if name == "other_of_source"}
             if rules.keep_contradictions:
                 told["contradictions"] = verdicts.keep(contradicted(opened, verdicts.near()))
             if merging is not None:
@@ -228,6 +234,21 @@ def _output_names(
         if source.base is not None and source.path not in given:
             refuse_inside(folder, [source.base])
     return names
+
+
+def _check_certificate(rules: DropRules, taken: Sequence[Path], folder: Path) -> None:
+    """Raise `UsageError` if the certificate or its page cannot be written, or would overwrite what is `taken`."""
+    assert rules.certificate is not None
+    path, files = rules.certificate, {each.resolve() for each in taken}
+    if not path.parent.is_dir() and path.parent != folder:
+        raise UsageError(f"certificate: {path.parent} is no folder; make it first")
+    if rules.report and path.suffix == ".html":
+        raise UsageError("certificate: the page gets its name with .html; give it another ending, such as .json")
+    for written in (path, path.with_suffix(".html")) if rules.report else (path,):
+        if written.is_dir():
+            raise UsageError(f"certificate: {written} is a folder; name a file")
+        if written.resolve() in files:
+            raise UsageError(f"certificate: the job itself reads or writes {written}; choose another name")
 
 
 def _check_references(against: Sequence[Address], found: Sequence[Source], store: Address | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -33,18 +34,36 @@ class Lost(NamedTuple):
     sentences: pa.LargeStringArray
 
 
-def losses_of(store: Store, near: pa.Table) -> Iterator[tuple[pa.Table, Lost]]:
-    """Yield rows of `Verdicts.near` in parts, each with what its texts lose."""
-    for begin in range(0, near.num_rows, _PAIRS_AT_ONCE):
-        part = near.slice(begin, _PAIRS_AT_ONCE)
-        yield part, _lost_of(store, part)
+def losses_of(store: Store, differing: pa.Table, text_columns: Sequence[str] = ()) -> Iterator[tuple[pa.Table, Lost]]:
+    """Yield rows of `Verdicts.differing` in parts, each with what its texts lose. A merge may have changed kept texts,
+    which stand in one of these columns.
+    """
+    for begin in range(0, differing.num_rows, _PAIRS_AT_ONCE):
+        part = differing.slice(begin, _PAIRS_AT_ONCE)
+        yield part, _lost_of(store, part, text_columns)
 
 
-def _lost_of(store: Store, near: pa.Table) -> Lost:
-    dropped, kept = near["hash"].to_numpy(), near["kept_hash"].to_numpy()
-    hashes = np.unique(np.concatenate([dropped, kept]))
-    one, other = np.searchsorted(hashes, dropped), np.searchsorted(hashes, kept)
-    return lost_of_texts(store.signing, store.corpus.texts_in_order(hashes).to_pylist(), one, other)
+def _lost_of(store: Store, differing: pa.Table, text_columns: Sequence[str]) -> Lost:
+    dropped, kept = differing["hash"].to_numpy(), differing["kept_hash"].fill_null(0).to_numpy()
+    stored = np.unique(np.concatenate([dropped, kept[differing["kept_hash"].is_valid().to_numpy()]]))
+    texts = store.corpus.texts_in_order(stored).to_pylist()
+    one, other = np.searchsorted(stored, dropped), np.searchsorted(stored, kept)
+    instead = [
+        reference if reference is not None else _merged(changes, text_columns)
+        for reference, changes in zip(
+            differing["reference_text"].to_pylist(), differing["changes"].to_pylist(), strict=True
+        )
+    ]
+    for row in (row for row, text in enumerate(instead) if text is not None):
+        other[row] = len(texts)
+        texts.append(instead[row])
+    return lost_of_texts(store.signing, texts, one, other)
+
+
+def _merged(changes: str | None, text_columns: Sequence[str]) -> str | None:
+    """Return the text that a merge made."""
+    found = json.loads(changes) if changes else {}
+    return next((found[name] for name in text_columns if isinstance(found.get(name), str)), None)
 
 
 def lost_of_texts(signing: Signing, texts: Sequence[str], one: Numbers, other: Numbers) -> Lost:
@@ -68,7 +87,7 @@ def lost_of_texts(signing: Signing, texts: Sequence[str], one: Numbers, other: N
 
 def worst_losses(store: Store, verdicts: Verdicts, most: int) -> Iterator[dict[str, Any]]:
     """Yield the clusters by which most would be lost, the worst first, as rows of `Loss`."""
-    near = verdicts.near()
+    near = verdicts.differing()
     lost = [np.empty(0, np.int64), *(each.counts for _, each in losses_of(store, near))]
     ids, of = np.unique(near["cluster"].to_numpy(), return_inverse=True)
     copies = near["copies"].to_numpy()
@@ -78,7 +97,7 @@ def worst_losses(store: Store, verdicts: Verdicts, most: int) -> Iterator[dict[s
     for place in np.lexsort((ids, -total))[:most].tolist():
         if total[place]:
             rows = near.take(pa.array(np.flatnonzero(of == place)[:_LOOKED_AT]))
-            sentences = dict.fromkeys(_lost_of(store, rows).sentences.to_pylist())
+            sentences = dict.fromkeys(_lost_of(store, rows, ()).sentences.to_pylist())
             yield {
                 "cluster": f"{int(ids[place]):016x}",
                 "kept": rows["kept"][0].as_py(),

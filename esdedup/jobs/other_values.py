@@ -76,4 +76,8 @@ def note_other_values(verdicts: Verdicts, writings: Sequence[Writing], threads: 
 
 def _shown(value: Any) -> Any:
     """Return a value as JSON: texts of what it does not have, and null for what is no number."""
-    return None if value is None or value != value else json.loads(json.dumps(value, default=str))
+    return (
+        None
+        if value is None or value != value
+        else json.loads(json.dumps(value, default=str), parse_constant=lambda _: None)
+    )

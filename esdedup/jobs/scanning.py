@@ -107,8 +107,11 @@ def scan_store(
 
 def _warn_of_one_group(store: Store, scanning: Scanning) -> None:
     """Warn if pairs are only wanted between sources, and there is only one."""
-    if scanning.across == "sources" and len({checkpoint.name for checkpoint in store.ledger.sources()}) < 2:
-        log.warning("--across sources: there is only one source, so there are no pairs; use --across any")
+    asked = (
+        "--across sources" if scanning.across == "sources" else "--one-per-source" if scanning.one_per_source else ""
+    )
+    if asked and len({checkpoint.name for checkpoint in store.ledger.sources()}) < 2:
+        log.warning("%s: there is only one source, so there are no pairs; omit it", asked)
 
 
 def find_pairs(

@@ -14,7 +14,7 @@ from esdedup.clustering.stars import in_order
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.cuts import roots, unite
 from esdedup.columns.hashing import Hashes
-from esdedup.columns.tables import Table, column_at, ids_of, others_of, table_of, texts_of
+from esdedup.columns.tables import ID, Table, column_at, ids_of, table_of, text_names, texts_of
 from esdedup.errors import UsageError
 from esdedup.jobs.against import read_references
 from esdedup.jobs.preconditions import DropRules
@@ -286,6 +286,7 @@ class ComparedTable:
     rules: Rules | None
     keep_contradictions: bool
     signing: Signing
+    text_column: Any  # None if the text is made of several columns
     others: list[Any]  # names of the columns besides the id and, if it is one column, the text
 
     def contradict(self, one: Numbers, two: Numbers) -> Flags:
@@ -377,8 +378,10 @@ def compare_table(
         found = np.where(compared.there, -1, np.where(found < 0, -1, order[found]))
         holds = found, np.where(found < 0, np.nan, share)
     threshold = settings.scanning_of(signing.unit).jaccard
+    named = text_names(table, columns, id_column)
+    text_column = named[0] if len(named) == 1 else None
     return ComparedTable(
         table, texts, ids_of(table, id_column), ids_there, texts_there, compared, inside, holds, rules.against_only,
         rows.not_compared, keep, threshold, merging, rules.keep_contradictions, signing,
-        others_of(table, columns, id_column),
+        text_column, [name for name in table.names if name not in (id_column or ID, text_column)],
     )  # fmt: skip

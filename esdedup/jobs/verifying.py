@@ -69,6 +69,22 @@ def verify_certificate(path: Path, inputs: Sequence[Path], folder: Path | None, 
     """
     held = _read(path)
     found = Findings()
+    try:
+        _check(path, held, inputs, folder, share, found)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, pa.ArrowException) as error:
+        found.problems.append(f"{path}: was changed: it does not have the form of a certificate ({error!r})")
+    return {
+        "rows": held["rows"].get("rows", 0) if isinstance(held["rows"], dict) else 0,
+        "compared": found.compared,
+        "share": share,
+        "problems": found.problems,
+        "not_checked": found.not_checked,
+    }
+
+
+def _check(
+    path: Path, held: Mapping[str, Any], inputs: Sequence[Path], folder: Path | None, share: float, found: Findings
+) -> None:
     if checksum_of(held) != held["checksum"]:
         found.problems.append(f"{path}: was changed: its checksum is another one")
     rows = path.with_name(str(held["rows"]["path"]))
@@ -82,13 +98,6 @@ def verify_certificate(path: Path, inputs: Sequence[Path], folder: Path | None, 
         for number, source in sources.items():
             checked.read(number, source, written.get(number))
         checked.compare(share)
-    return {
-        "rows": held["rows"]["rows"],
-        "compared": found.compared,
-        "share": share,
-        "problems": found.problems,
-        "not_checked": found.not_checked,
-    }
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -98,6 +107,8 @@ def _read(path: Path) -> dict[str, Any]:
         raise EsdedupError(f"{path}: {error.strerror}; name a certificate that dedupe has written") from error
     except (ValueError, RecursionError) as error:
         raise EsdedupError(f"{path}: is not JSON; name a certificate that dedupe has written") from error
+    if isinstance(held, dict) and "checksum" in held and "input" in held:
+        raise EsdedupError(f"{path}: is the certificate of a table in memory; only those of files can be checked")
     if not isinstance(held, dict) or any(name not in held for name in _NEEDED):
         raise EsdedupError(f"{path}: is not a certificate; name one that dedupe has written")
     if held["certificate"] != FORMAT:
@@ -169,14 +180,18 @@ def _add_up(held: Mapping[str, Any], counted: Counter[tuple[str, str]], found: F
 
 def _inputs(held: Mapping[str, Any], given: Sequence[Path], found: Findings) -> Iterator[tuple[int, Source]]:
     """Yield the inputs that are there, by their numbers."""
+    usual = Reading().flat()
     for each in held["inputs"]:
-        path = _located(Path(each["path"]), given)
+        path = _located(Path(each["path"]), given, {name: each[name] for name in ("bytes", "sha256")})
         if path is None:
             found.problems.append(f"{each['path']}: this input is not there; name it, or its folder, with --input")
             continue
         if digest_of(path) != {name: each[name] for name in ("bytes", "sha256")}:
             found.problems.append(f"{path}: is not the input that was deduplicated: its bytes are others")
-        options = {name: value for name, value in each["reading"].items() if name not in ("limit", "part")}
+        options = {
+            name: value for name, value in each["reading"].items()
+            if name not in ("limit", "part") and json.dumps(value) != json.dumps(usual.get(name))
+        }  # fmt: skip
         try:
             [source] = discover([str(path)], Reading.of(**options))
         except (EsdedupError, ValueError) as error:
@@ -185,17 +200,17 @@ def _inputs(held: Mapping[str, Any], given: Sequence[Path], found: Findings) -> 
         yield each["number"], source
 
 
-def _located(path: Path, given: Sequence[Path]) -> Path | None:
-    """Return where a file is: under one of the `given` files and folders if there are any, by its name."""
+def _located(path: Path, given: Sequence[Path], digest: Mapping[str, Any]) -> Path | None:
+    """Return where a file is: under one of the `given` files and folders if there are any, by its name, and of several
+    the one with this digest.
+    """
     if not given:
         return path if path.is_file() else None
     tails = [Path(*path.parts[first:]) for first in range(len(path.parts)) if path.parts[first] != path.anchor]
-    for place in given:
-        if place.is_file() and place.name == path.name:
-            return place
-        if found := next((place / tail for tail in tails if (place / tail).is_file()), None):
-            return found
-    return None
+    found = [place for place in given if place.is_file() and place.name == path.name]
+    found += [place / tail for place in given for tail in tails if (place / tail).is_file()]
+    found = list(dict.fromkeys(found))
+    return next((each for each in found if len(found) > 1 and digest_of(each) == digest), next(iter(found), None))
 
 
 def _outputs(held: Mapping[str, Any], folder: Path, found: Findings) -> Iterator[tuple[int, Path]]:
@@ -212,15 +227,17 @@ def _outputs(held: Mapping[str, Any], folder: Path, found: Findings) -> Iterator
 
 @dataclass
 class _Texts:
-    """A digest of texts, without those that are not known."""
+    """A digest of ids and texts, without those that are not known."""
 
     count: int = 0
+    numbered: bytearray = field(default_factory=bytearray)  # whether an id is the number of its record
     unknown: set[int] = field(default_factory=set)
     digest: Any = field(default_factory=hashlib.sha256)
 
-    def add(self, text: str, *, known: bool) -> None:
+    def add(self, identity: str, text: str, *, known: bool, numbered: bool) -> None:
+        self.numbered.append(numbered)
         if known:
-            self.digest.update(bytes_of(text))
+            self.digest.update(bytes_of(text) if numbered else bytes_of(identity) + bytes_of(text))
         else:
             self.unknown.add(self.count)
         self.count += 1
@@ -267,11 +284,11 @@ class _Files:
         annotated = self.held["settings"]["rules"].get("annotate")
         for batch in _documents(source):
             self._take_in(number, [row for row in batch if row[0] in needed])
-            for place, _, text in batch:
+            for place, identity, text in batch:
                 gone = removed.pop(place, [])
                 left = text if annotated or not gone else None if splitting.whole else without(text, splitting, gone)
                 if left is not None:
-                    expected.add(left, known=place not in merged)
+                    expected.add(identity, left, known=place not in merged, numbered=identity == str(place))
         self.found.several(
             f"{source.path}: record {place} is said to be removed, and is not there" for place in removed
         )
@@ -302,8 +319,12 @@ class _Files:
         again = replace(source, path=written, size=written.stat().st_size)
         actual = _Texts()
         for batch in _documents(again):
-            for _, _, text in batch:
-                actual.add(text, known=actual.count not in expected.unknown)
+            for _, identity, text in batch:
+                known, numbered = (
+                    actual.count not in expected.unknown,
+                    expected.numbered[actual.count : actual.count + 1],
+                )
+                actual.add(identity, text, known=known, numbered=numbered == b"\1")
         if (actual.count, actual.digest.digest()) != (expected.count, expected.digest.digest()):
             self.found.problems.append(f"{written}: is not {source.path} without the removed texts")
 
@@ -321,7 +342,9 @@ class _Files:
         if dict(others) != self.held["lost"]["columns"]:
             self.found.problems.append("the values that are lost are not the sum over all rows")
         rows = self.db.rows(
-            "SELECT r.row, r.id, r.kept, r.reason, r.jaccard, r.lost, a.text, coalesce(b.text, r.reference_text) "
+            "SELECT r.row, r.id, r.kept, r.reason, r.jaccard, CASE WHEN NOT EXISTS (SELECT 1 FROM removed g "
+            "WHERE gave IS NOT NULL AND (g.kept_file, g.kept_place) = (r.kept_file, r.kept_place)) THEN r.lost END, "
+            "a.text, coalesce(b.text, r.reference_text) "
             "FROM removed r JOIN texts a ON (a.file, a.place, a.position) = (r.file, r.place, r.position) "
             "LEFT JOIN texts b ON (b.file, b.place, b.position) = (r.kept_file, r.kept_place, r.kept_position) "
             "WHERE hash(r.row) % 1000000 < ? AND coalesce(b.text, r.reference_text) IS NOT NULL ORDER BY 8, 1",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from esdedup.keeping.protocol import Keys
 
 _MICROSECONDS = 1_000_000
+_NO_TIME = 1e14  # seconds, or milliseconds
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 
 
@@ -39,6 +40,9 @@ def _times(values: pa.Array) -> Keys:
     kind = values.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return _times_of_texts(values)
+    if pa.types.is_floating(kind):  # as pandas makes whole numbers of which some are missing
+        whole = pc.if_else(pc.less(pc.abs(values), _NO_TIME), values, None).cast(pa.float64())
+        return _times_of_texts(whole.cast(pa.decimal128(38, 6), safe=False).cast(pa.string()))
     if pa.types.is_integer(kind):
         return _times_of_texts(values.cast(pa.string()))
     if not (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
@@ -50,12 +54,14 @@ def _times(values: pa.Array) -> Keys:
 def _times_of_texts(values: pa.Array) -> Keys:
     # DuckDB reads more forms than Arrow, and gives null for what is no date instead of an error
     with private_database() as db:
-        db.create("texts", pa.table({"text": pc.utf8_trim_whitespace(values), "turn": np.arange(len(values))}))
+        texts = pc.replace_substring_regex(pc.utf8_trim_whitespace(values), r"^(\d+)\.0+$", r"\1")
+        db.create("texts", pa.table({"text": texts, "turn": np.arange(len(values))}))
         found = db.table(
             r"SELECT CASE WHEN regexp_full_match(text, '\d{4}(-\d\d)?') "
             "THEN epoch_us(try_cast(rpad(text, 7, '-01') || '-01' AS TIMESTAMP)) "
-            r"WHEN regexp_full_match(text, '\d{9,10}') THEN text::BIGINT * 1000000 "
-            r"WHEN regexp_full_match(text, '\d{12,13}') THEN text::BIGINT * 1000 "
+            r"WHEN regexp_full_match(text, '\d{8}') THEN epoch_us(try_strptime(text, '%Y%m%d')) "
+            r"WHEN regexp_full_match(text, '\d{9,10}(\.\d+)?') THEN (text::DECIMAL(38, 6) * 1000000)::BIGINT "
+            r"WHEN regexp_full_match(text, '\d{12,13}(\.\d+)?') THEN (text::DECIMAL(38, 6) * 1000)::BIGINT "
             # as a plain timestamp, an offset is read and left out
             r"WHEN regexp_full_match(text, '.*\d:\d\d.*[+-]\d\d(:?\d\d)?') "
             "THEN epoch_us(try_cast(text AS TIMESTAMPTZ)) "

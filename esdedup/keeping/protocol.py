@@ -7,7 +7,7 @@ copy without a key (not a number) loses to one that has one.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -59,7 +59,10 @@ class Policy(Choice):
         """Return the value that a key stands for, as JSON; None for a key that is missing."""
 
 
-TAKEN = ("id", "source", "cluster", "kept", "reason", "jaccard", "by", "other", "reference", "reference_text", "share")
+TAKEN = (
+    "id", "source", "cluster", "kept", "reason", "jaccard", "by", "other", "reference", "reference_text", "share",
+    "gave", "file", "place", "position", "lost", "other_values",
+)  # fmt: skip
 """What a dropped row says of itself: a column of such a name is told under another one."""
 
 
@@ -122,7 +125,7 @@ def split_policies(text: str | Sequence[str]) -> list[tuple[str, str]]:
     Raises `UsageError` for what is no policy.
     """
     forms = [f"{name}:{form}" if form else name for name, form in _FORMS.items()]
-    parts = [text] if isinstance(text, str) else list(text)
+    parts: list[Any] = [text] if isinstance(text, str) or not isinstance(text, Iterable) else list(text)
     if not all(isinstance(part, str) for part in parts):
         raise UsageError(f"keep is {shown_value(text)}; allowed: {', '.join(forms)}")
     items: list[str] = []

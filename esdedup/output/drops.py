@@ -38,6 +38,7 @@ APART: pa.Schema = pa.schema(
         ("hash", pa.uint64()),  # of a text that is dropped for itself, whatever its cluster
         ("reason", pa.string()),  # in_reference or contained
         ("kept", pa.string()),  # id of the text that contains it
+        ("kept_hash", pa.uint64()),  # its content hash
         ("reference", pa.string()),  # id of a text in a reference collection
         ("reference_text", pa.large_string()),
         ("jaccard", pa.float64()),  # null if it is not measured
@@ -114,6 +115,19 @@ class Verdicts:
             "arg_min(id, (document, position)) AS id "
             "FROM verdicts WHERE dropped AND reason = 'near' AND kept_hash IS NOT NULL "
             "GROUP BY cluster, hash, kept_hash, kept, kept_document ORDER BY cluster, hash"
+        )
+
+    def differing(self) -> pa.Table:
+        """Return the dropped texts that differ from what is kept instead: cluster, hash, kept_hash (null if that stands
+        in a reference), kept (its id), reference_text, id and number of copies, and the `changes` of a merge.
+        """
+        return self._db.table(
+            "SELECT cluster, hash, kept_hash, coalesce(kept, reference) AS kept, reference_text, "
+            "arg_min(id, (document, position)) AS id, count(*) AS copies, any_value(changes) AS changes FROM verdicts "
+            "LEFT JOIN (SELECT file AS kept_file, place AS kept_place, changes FROM merged) "
+            "USING (kept_file, kept_place) WHERE dropped AND reason <> 'identical' "
+            "AND (kept_hash IS NOT NULL OR reference_text IS NOT NULL) "
+            "GROUP BY ALL ORDER BY cluster, hash"
         )
 
     def keep(self, texts: pa.Table) -> int:
@@ -193,7 +207,14 @@ class Verdicts:
         where both texts stand, and what was lost.
         """
         more = ", file, place, position, kept_file, kept_place, kept_position, l.lost, other_values" if places else ""
-        beside_it = " LEFT JOIN lost l USING (hash, kept_hash) LEFT JOIN others USING (file, place)" if places else ""
+        beside_it = (
+            (
+                " LEFT JOIN lost l ON l.hash = verdicts.hash AND l.kept_hash IS NOT DISTINCT FROM verdicts.kept_hash"
+                " LEFT JOIN others USING (file, place)"
+            )
+            if places
+            else ""
+        )
         beside_it += " LEFT JOIN gave USING (file, place)"
         batches = self._db.batches(
             "SELECT id, source, cluster, kept, reason, jaccard, other, reference, reference_text, share, keys, "
@@ -255,7 +276,8 @@ SELECT m.*,
     r.hash IS NOT NULL OR NOT ({{stays}}) AS dropped,
     CASE WHEN r.hash IS NOT NULL THEN r.reason WHEN m.hash = centre.hash THEN 'identical' ELSE 'near' END AS reason,
     CASE WHEN r.hash IS NOT NULL THEN r.jaccard WHEN m.hash = centre.hash THEN 1.0 ELSE p.jaccard END AS jaccard,
-    NULL AS other, centre.keys AS kept_keys, centre.hash AS kept_hash,
+    NULL AS other, centre.keys AS kept_keys,
+    CASE WHEN r.hash IS NULL THEN centre.hash ELSE r.kept_hash END AS kept_hash,
     CASE WHEN r.hash IS NULL THEN centre.file END AS kept_file,
     CASE WHEN r.hash IS NULL THEN centre.place END AS kept_place,
     CASE WHEN r.hash IS NULL THEN centre.position END AS kept_position,
@@ -301,7 +323,7 @@ SELECT m.*, r.kept, true AS dropped,
     CASE WHEN r.hash IS NOT NULL THEN r.jaccard WHEN len(f.two) > 1 THEN 1.0 ELSE c.other.jaccard END AS jaccard,
     CASE WHEN r.hash IS NOT NULL THEN NULL WHEN len(f.two) = 1 THEN c.other.id
         WHEN f.two[1].id = m.id THEN f.two[2].id ELSE f.two[1].id END AS other,
-    NULL AS kept_keys, NULL AS kept_hash, NULL AS kept_file, NULL AS kept_place,
+    NULL AS kept_keys, r.kept_hash, NULL AS kept_file, NULL AS kept_place,
     NULL AS kept_position, NULL AS kept_document, r.reference, r.reference_text, r.share
 FROM members m JOIN firsts f USING (hash) LEFT JOIN closest c USING (hash) LEFT JOIN apart r ON r.hash = m.hash
 """

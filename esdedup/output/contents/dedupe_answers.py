@@ -95,6 +95,8 @@ class Written(Result):
     contradictions: Count = MISSING
     """Number of texts that stay because they state another fact than the one that is kept for their cluster; only with
     `--keep-contradictions`."""
+    other_of_source: Count = MISSING
+    """Number of pairs that no cluster with one text of each source has; only with `--one-per-source`."""
     merged: Count = MISSING
     """Number of kept records that got a value of another one; only with `--merge`."""
     damaged: list[str]

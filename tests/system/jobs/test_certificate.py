@@ -13,12 +13,13 @@ from typing import Any
 
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import esdedup
 from esdedup.cli import main
 from esdedup.errors import EsdedupError, SourceError, UsageError
-from esdedup.jobs.certifying import checksum_of
+from esdedup.jobs.certifying import checksum_of, digest_of
 from scripts.benchmarks.alterations import CHANGES, Altering, rows_of
 from tests.support.corpus import corpus
 from tests.support.stores import Stores
@@ -298,3 +299,150 @@ def test_what_precedes_damage_is_certified(tmp_path: Path) -> None:
     assert found.records["kept"] < found.records["in"] < table.num_rows
     checked = esdedup.verify(proof)
     assert (checked.problems, checked.compared) == ([], len(rows_of(proof)))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a.jsonl", "the job itself reads or writes"),
+        ("out/a.jsonl", "the job itself reads or writes"),
+        ("out/drops.jsonl", "the job itself reads or writes"),
+        ("out/store.duckdb", "the job itself reads or writes"),
+        ("out/.esdedup.json", "the job itself reads or writes"),
+        ("out", "the job itself reads or writes"),
+        ("elsewhere", "is a folder; name a file"),
+        ("none/cert.json", "is no folder; make it first"),
+        ("cert.html", "the page gets its name with .html"),
+        ("b.json", "the job itself reads or writes .*b.html"),
+    ],
+)
+def test_a_certificate_overwrites_nothing(
+    name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first, second = sources(Path())
+    (tmp_path / "elsewhere").mkdir()
+    second.rename("b.html")
+    before = first.read_bytes()
+    with pytest.raises(UsageError, match=said):
+        esdedup.dedupe(first, "b.html", out="out", certificate=name, report=True, format="jsonl")
+    assert first.read_bytes() == before
+    assert not (tmp_path / "out").exists()
+
+
+def test_files_of_one_name_are_found_by_their_bytes_and_a_format_may_be_named(tmp_path: Path) -> None:
+    for folder, rows in (("x", ROWS[:40]), ("y", ROWS[40:])):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "part").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    proof, folders = tmp_path / "cert.json", [tmp_path / "x", tmp_path / "y"]
+    esdedup.dedupe(*folders, out=tmp_path / "out", certificate=proof, format="jsonl")
+    files = [folder / "part" for folder in reversed(folders)]
+    for given in ((), folders, folders[::-1], files):
+        assert esdedup.verify(proof, input=given).problems == []
+
+
+@pytest.mark.parametrize("column", ["file", "place", "position", "lost", "gave", "other_values"])
+def test_a_column_named_as_a_field_of_rows_is_told_under_another_name(column: str, tmp_path: Path) -> None:
+    source, proof = tmp_path / "a.jsonl", tmp_path / "cert.json"
+    rows = [{"id": row["id"], "text": row["text"], column: row["score"]} for row in ROWS]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    esdedup.dedupe(source, out=tmp_path / "out", keep=f"best:{column}", certificate=proof)
+    assert all(f"{column}_value" in row for row in rows_of(proof) if row["reason"] == "near")
+    assert esdedup.verify(proof).problems == []
+
+
+def test_what_contained_texts_and_those_of_references_lose_is_counted(tmp_path: Path) -> None:
+    whole = " ".join(f"{text}." for text in TEXTS[:4])
+    rows = [{"id": "whole", "text": whole}, {"id": "part", "text": f"{' '.join(whole.split()[:40])}. And Zorbla."}]
+    source, reference, proof = tmp_path / "a.jsonl", tmp_path / "ref.jsonl", tmp_path / "cert.json"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    reference.write_text(
+        json.dumps({"id": "old", "text": rows[1]["text"].replace("Zorbla", "Grumble")}) + "\n", "utf-8"
+    )
+    esdedup.dedupe(source, out=tmp_path / "out", contained=0.7, certificate=proof, report=True)
+    [row] = rows_of(proof)
+    assert (row["id"], row["kept"], row["reason"]) == ("part", "whole", "contained")
+    assert row["lost"] >= 1
+    held = json.loads(proof.read_text("utf-8"))["lost"]
+    assert (held["rows"], held["sentences"]) == (1, row["lost"])
+    assert any("Zorbla" in sentence for sentence in held["first"][0]["sentences"])
+    assert "Zorbla" in (tmp_path / "cert.html").read_text("utf-8")
+    assert esdedup.verify(proof).problems == []
+    esdedup.dedupe(source, out=tmp_path / "other", against=reference, certificate=proof)
+    [row] = rows_of(proof)
+    assert (row["reason"], row["reference"], row["lost"]) == ("in_reference", "old", 1)
+    assert (esdedup.verify(proof).problems, esdedup.verify(proof).compared) == ([], 1)
+
+
+def test_a_merged_text_loses_nothing_that_it_has(tmp_path: Path) -> None:
+    cut = f"{HOUSE} It has a red roof. It was sold in"
+    rows = [{"id": "cut", "text": cut, "n": None}, {"id": "whole", "text": f"{cut} May. Nobody lives there.", "n": 2}]
+    source, proof = tmp_path / "a.jsonl", tmp_path / "cert.json"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    merge = "text=longest,n=best:n"
+    esdedup.dedupe(source, out=tmp_path / "out", merge=merge, certificate=proof, jaccard=0.5)
+    lost = json.loads(proof.read_text("utf-8"))["lost"]
+    assert (lost["rows"], lost["columns"]) == (0, {})
+    assert esdedup.verify(proof).problems == []
+    table = esdedup.dedupe(rows, merge=merge, jaccard=0.5).certificate()
+    assert (table["lost"]["rows"], table["lost"]["columns"], table["settings"]["merge"]) == (0, {}, merge)
+    said = hashlib.sha256((rows[1]["text"] + "\0").encode()).hexdigest()
+    assert table["output"] == {"rows": 1, "sha256": said}
+
+
+def test_times_that_python_has_not_and_numbers_that_json_has_not(tmp_path: Path) -> None:
+    far = pa.array([2**55, 2**55 + 1], pa.int64())
+    columns = {
+        "id": ["a", "b"], "text": [HOUSE, HOUSE], "ns": far.cast(pa.timestamp("ns")), "far": far.cast(pa.timestamp("us")),
+        "took": far.cast(pa.duration("ns")), "clock": pa.array([1, 2]).cast(pa.time64("ns")),
+        "deep": pa.array([[{"x": float("nan"), "t": 1}], [{"x": 1.5, "t": 2}]],
+                         pa.list_(pa.struct([("x", pa.float64()), ("t", pa.timestamp("ns"))]))),
+    }  # fmt: skip
+    source, proof = tmp_path / "a.parquet", tmp_path / "cert.json"
+    pq.write_table(pa.table(columns), source)
+    esdedup.dedupe(source, out=tmp_path / "out", certificate=proof)
+    lost = json.loads(proof.read_text("utf-8"), parse_constant=lambda sign: pytest.fail(sign))["lost"]
+    assert lost["columns"] == dict.fromkeys(("clock", "deep", "far", "ns", "took"), 1)
+    assert esdedup.verify(proof).problems == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda held: held.update(records={}),
+        lambda held: held.update(sources=[{}]),
+        lambda held: held.update(settings={}),
+        lambda held: held["inputs"][0].pop("path"),
+        lambda held: held["rows"].update(path=""),
+        lambda held: held["records"].update(kept="5"),
+        lambda held: held.update(lost={}),
+    ],
+)
+def test_a_certificate_of_another_form_is_a_problem(
+    change: Callable[[dict[str, Any]], Any], made: Path, tmp_path: Path
+) -> None:
+    held = Altering(made, tmp_path / "there", random.Random(1))
+    certificate = json.loads(held.path.read_text("utf-8"))
+    change(certificate)
+    held.path.write_text(json.dumps(certificate | {"checksum": checksum_of(certificate)}), "utf-8")
+    assert esdedup.verify(held.path, input=held.folder, output=held.folder / "out").problems
+
+
+def test_other_ids_in_an_output_are_found(made: Path, tmp_path: Path) -> None:
+    held = Altering(made, tmp_path / "there", random.Random(1))
+    output = held.folder / "out" / "a.jsonl"
+    rows = [json.loads(line) | {"id": "other"} for line in output.read_text("utf-8").splitlines()]
+    output.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    certificate = json.loads(held.path.read_text("utf-8"))
+    certificate["outputs"][0] |= digest_of(output)
+    held.path.write_text(json.dumps(certificate | {"checksum": checksum_of(certificate)}), "utf-8")
+    [problem] = esdedup.verify(held.path, input=held.folder, output=held.folder / "out").problems
+    assert "is not" in problem
+    assert "without the removed texts" in problem
+
+
+def test_a_certificate_of_a_table_is_not_for_verify(tmp_path: Path) -> None:
+    proof = tmp_path / "cert.json"
+    proof.write_text(json.dumps(esdedup.dedupe(ROWS, columns="text").certificate()), "utf-8")
+    with pytest.raises(EsdedupError, match="of a table in memory"):
+        esdedup.verify(proof)
