@@ -76,8 +76,9 @@ def test_the_python_example_runs(tmp_path: Path) -> None:
     assert done.stdout.startswith("2 {'drift': 1, 'identical': 1}\n2 ['Alder Bridge")
 
 
-def test_the_table_in_memory_prints_what_the_page_shows(tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "dedupe.md").read_text("utf-8")
+@pytest.mark.parametrize("page", ["dedupe.md", "records.md"])
+def test_tables_in_memory_print_what_the_page_shows(page: str, tmp_path: Path) -> None:
+    text = (ROOT / "docs" / page).read_text("utf-8")
     script, shown = (text.split(f"```{kind}\n")[1].split("```")[0] for kind in ("python", "text"))
     (tmp_path / "docs").symlink_to(ROOT / "docs")
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
