@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from esdedup.errors import UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from esdedup.columns.arrays import Numbers
     from esdedup.matching.records.matching import Matched
 
 
@@ -36,19 +39,24 @@ class Linked:
         """The pairs as an Arrow table, likeliest first: ids `a` and `b` (of two tables: of the left and the right one),
         and `probability`.
         """
-        import numpy as np
+        found = self._matched
+        return self._named(found.pairs[np.argsort(-found.probability[found.pairs], kind="stable")])
+
+    def _named(self, chosen: Numbers) -> pa.Table:
         import pyarrow as pa
 
         found = self._matched
-        chosen = found.pairs[np.argsort(-found.probability[found.pairs], kind="stable")]
         ends = [[self._ids[row] for row in end[chosen].tolist()] for end in (found.a, found.b)]
         return pa.table({"a": ends[0], "b": ends[1], "probability": found.probability[chosen]})
+
+    @cached_property
+    def candidates(self) -> pa.Table:
+        """All pairs that were compared, as `pairs`, in the order of the rows."""
+        return self._named(np.arange(len(self._matched.a)))
 
     @property
     def groups(self) -> list[list[Any]]:
         """The ids of the records of each thing that has several, the largest group first."""
-        import numpy as np
-
         from esdedup.clustering.clusters import find_roots
         from esdedup.clustering.linkages import LINKAGES
 
@@ -67,8 +75,6 @@ class Linked:
 
         Raises `UsageError` for an id that is not there, and for records that were not compared.
         """
-        import numpy as np
-
         one, two = (self._row(each, right) for each, right in ((a, False), (b, True)))
         found = self._matched
         place = np.flatnonzero((found.a == min(one, two)) & (found.b == max(one, two)))

@@ -28,6 +28,7 @@ TOPICS = {
     "papers": "what published systems report, with their presets (takes long: 2 million sentences)",
     "documents": "dedupe of documents, rows and leaks, against text-dedup, datasketch, datatrove (takes long)",
     "survivors": "which copy of a cluster stays, and what it costs (takes minutes: a million rows)",
+    "records": "records matched field by field, against known pairs (takes minutes: a million persons)",
     "exact": "every pair, beside what tokens find (takes long: 5 million sentences, 3 GB of disk)",
     "elasticsearch": "the store on a server, with a node of this machine (takes long)",
     "server_scan": "a scan on a server against the same scan on a file (takes minutes)",
