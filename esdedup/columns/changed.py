@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -49,8 +50,13 @@ def _without_times(kind: pa.DataType) -> pa.DataType:
 
 def typed(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
     """Return values in a type: texts also as what they say. Raises `UsageError` for one that it cannot hold."""
+    read = values
     try:
-        return pa.array(values, kind)
+        if pa.types.is_map(kind):
+            read = [None if value is None else [tuple(pair) for pair in value] for value in values]
+        elif pa.types.is_time(kind):
+            read = [datetime.time.fromisoformat(value) if isinstance(value, str) else value for value in values]
+        return pa.array(read, kind)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         texts = [None if value is None else str(value) for value in values]
         try:

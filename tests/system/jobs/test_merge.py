@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import esdedup
@@ -170,3 +171,18 @@ def test_a_certificate_of_merged_records(tmp_path: Path) -> None:
     written = (out / "a.jsonl").read_text("utf-8")
     (out / "a.jsonl").write_text(written.replace("market", "Market"), "utf-8")
     assert any("without the removed texts" in line for line in esdedup.verify(proof).problems)
+
+
+def test_times_and_maps_keep_their_types(tmp_path: Path) -> None:
+    columns = {
+        "id": ["a", "b", "c"], "text": [TEXT] * 3, "n": [1, 2, 3],
+        "clock": pa.array([datetime.time(1, 2), datetime.time(1, 2), None], pa.time64("us")),
+        "held": pa.array([[("k", 1)], [("k", 2)], [("k", 2)]], pa.map_(pa.string(), pa.int64())),
+    }  # fmt: skip
+    source = tmp_path / "a.parquet"
+    pq.write_table(pa.table(columns), source)
+    esdedup.dedupe(source, out=tmp_path / "out", keep="best:n", merge="clock=most,held=lowest:n", quiet=True)
+    written = pq.read_table(tmp_path / "out" / "a.parquet")
+    assert written.schema == pq.read_table(source).schema
+    [row] = written.to_pylist()
+    assert (row["clock"], row["held"]) == (datetime.time(1, 2), [("k", 1)])
