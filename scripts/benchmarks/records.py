@@ -88,8 +88,21 @@ def _tasks(data: Path) -> Iterator[Task]:
     rows = _read(folder / "fake_1000.csv", "unique_id", lambda row: row["cluster"])
     clusters = {row["id"]: row.pop("cluster") for row in rows}
     yield Task("fake_1000", rows, None, _of_groups(rows, lambda row: clusters[row["id"]]), 0.95)
+    yield _titles(folder)
     for name, aim in (("restaurant", 0.98), ("abtbuy", 0.6), ("imdbtmdb", 0.75)):
         yield _linked(data, name, aim)
+
+
+def _titles(folder: Path) -> Task:
+    """Titles of products. Its pairs are not closed: those of a group are not all listed."""
+    pairs = [(row["lid"], row["rid"]) for row in _rows(folder / "sigmod2022_Y1.csv")]
+    first: dict[str, str] = {}
+    for one, two in pairs:
+        ends = [first.setdefault(end, end) for end in (one, two)]
+        first |= {each: min(ends) for each, held in first.items() if held in ends}
+    rows = _read(folder / "sigmod2022_X1.csv", "id", lambda row: first.get(row["id"], row["id"]))
+    there = {row["id"] for row in rows}
+    return Task("sigmod", rows, None, {(min(pair), max(pair)) for pair in pairs if pair[0] in there}, 0.15)
 
 
 def _linked(data: Path, name: str, aim: float) -> Task:

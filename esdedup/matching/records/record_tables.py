@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,8 @@ def columns_of(
 
     Raises `UsageError` if there is no column to compare, or `kinds` name one that is not there or no kind.
     """
+    if any(isinstance(table, str | PathLike) for table in tables):
+        raise UsageError("link compares tables in memory; read files first, as with pandas.read_csv")
     held = [table_of(table) for table in tables]
     ids = [ids_of(table, id_column) for table in held]
     own = id_column or ID

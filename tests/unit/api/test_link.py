@@ -55,7 +55,7 @@ def test_what_is_wrong_is_said() -> None:
         (lambda: esdedup.link(ROWS, id_column="nr"), "no column 'nr'"),
         (lambda: esdedup.link([{"id": 1, "x": [1]}]), "column 'x' holds list"),
         (lambda: esdedup.link(pd.DataFrame({"id": [1, 2]})), "no column besides the ids"),
-        (lambda: esdedup.link("a.csv"), "str is not a table"),
+        (lambda: esdedup.link("a.csv"), "read files first, as with pandas.read_csv"),
         (lambda: esdedup.link(ROWS).explain("p1", "p8"), "no record 'p8'"),
     ):
         with pytest.raises(UsageError, match=said):
