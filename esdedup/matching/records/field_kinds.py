@@ -28,6 +28,8 @@ _DAY_OF_YEAR = re.compile(r"(?:1[5-9]|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]
 _DAY_FIRST = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-]((?:\d\d){1,2})")
 _NUMBER = re.compile(r"[-+]?[$€£]?\s*\d[\d, ]*(?:\.\d+)?\s*[%€]?")
 _PHONE_DIGITS = 10  # the last ones: before them stands the code of a country
+_UNPARTED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+"""Letters of scripts that put no space between words: two in a row are taken for one."""
 _TOKEN = re.compile(r"[^\W_]+(?:[-/.][^\W_]+)*")
 
 
@@ -318,7 +320,10 @@ class Text(Kind):
                 codes.add(flat)
             elif digits:
                 figures.add(token.strip("."))
-            words += [part for part in re.split(r"[-/.]", token) if part.isalpha()]
+            for part in filter(str.isalpha, re.split(r"[-/.]", token)):
+                words += (
+                    [part[at : at + 2] for at in range(max(1, len(part) - 1))] if _UNPARTED.search(part) else [part]
+                )
         return " ".join(words), " ".join(sorted(codes)), " ".join(sorted(figures))
 
 

@@ -123,6 +123,7 @@ def test_levels(kind: str, one: str, two: str, level: str) -> None:
 def test_free_text_is_three_things() -> None:
     text = Text.shaped("Sony Turntable - PS-LX350H, 33-1/3 RPM, 3 pieces")
     assert Text.parted(text) == ("sony turntable ps rpm pieces", "pslx350h", "3 33-1/3")
+    assert Text.parted(Text.shaped("北京是首都 XK350")) == ("北京 京是 是首 首都", "xk350", "")
     values = pa.array(
         [f"A long text about the thing with the number {n} and the code XK{n}50 in it" for n in range(30)]
     )
