@@ -20,11 +20,8 @@ if TYPE_CHECKING:
 class Linked:
     """Records that are the same. `threshold` is the probability from which on two are taken to be."""
 
-    def __init__(
-        self, matched: Matched, columns: Mapping[str, pa.Array], ids: list[Any], first_right: int | None
-    ) -> None:
+    def __init__(self, matched: Matched, ids: list[Any], first_right: int | None) -> None:
         self._matched = matched
-        self._columns = columns
         self._ids = ids
         self._first_right = first_right
         self.threshold = matched.threshold
@@ -141,4 +138,4 @@ def link(
     from esdedup.matching.records.record_tables import columns_of
 
     columns, ids, first_right = columns_of([left] if right is None else [left, right], id_column, kinds or {})
-    return Linked(match_records(columns, first_right, kinds or {}), columns, ids, first_right)
+    return Linked(match_records(columns, first_right, kinds or {}), ids, first_right)

@@ -20,7 +20,7 @@ from esdedup.evaluation.recall import measured_recall
 from esdedup.files import compact_json, whole_file
 from esdedup.jobs.contradicting import contradicted
 from esdedup.jobs.losses import losses_of
-from esdedup.jobs.other_values import note_other_values
+from esdedup.jobs.other_values import FIRST, note_other_values
 from esdedup.jobs.rewriting import Writing
 from esdedup.matching.protocol import Scanning
 from esdedup.matching.signers.text_signer import TextSigner
@@ -31,8 +31,6 @@ from esdedup.resources import Resources
 from esdedup.store.store import Store
 
 FORMAT = 1
-FIRST = 20
-"""Removed texts whose lost sentences the certificate has."""
 _WORST = 20
 """Removals on the page."""
 _NAMED = 10

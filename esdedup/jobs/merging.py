@@ -23,11 +23,11 @@ from esdedup.jobs.rewriting import Writing
 from esdedup.keeping.merge_rules import Copies, Rules
 from esdedup.output.drops import Verdicts
 
-_AT_ONCE = 20_000
-_PLACE = {"file": pa.int32(), "place": pa.int64()}
-_HELD = pa.schema({**_PLACE, "held": pa.string()})
-_MERGED = pa.schema({**_PLACE, "changes": pa.string()})
-_GAVE = pa.schema({**_PLACE, "gave": pa.list_(pa.string())})
+AT_ONCE = 20_000
+PLACE = {"file": pa.int32(), "place": pa.int64()}
+_HELD = pa.schema({**PLACE, "held": pa.string()})
+_MERGED = pa.schema({**PLACE, "changes": pa.string()})
+_GAVE = pa.schema({**PLACE, "gave": pa.list_(pa.string())})
 
 
 def merge_records(verdicts: Verdicts, writings: Sequence[Writing], rules: Rules, threads: int) -> int:
@@ -39,7 +39,7 @@ def merge_records(verdicts: Verdicts, writings: Sequence[Writing], rules: Rules,
     for writing in writings:
         number = writing.read.number
         records = values_of(writing.source, rules.columns, Wanted(verdicts.places_to_merge(number)), threads)
-        while rows := list(islice(records, _AT_ONCE)):
+        while rows := list(islice(records, AT_ONCE)):
             for _, values in rows:
                 unseen -= {name for name, value in zip(rules.columns, values, strict=True) if value is not None}
             held = [(number, place, compact_json(values)) for place, values in rows]
@@ -55,7 +55,7 @@ def merge_records(verdicts: Verdicts, writings: Sequence[Writing], rules: Rules,
 def check_columns(sources: Sequence[Source], rules: Rules, threads: int) -> None:
     """Read the first record of each source. Raises `UsageError` for a column that its table does not have."""
     for source in sources:
-        next(values_of(source, rules.columns, Wanted(range(1, _AT_ONCE)), threads), None)
+        next(values_of(source, rules.columns, Wanted(range(1, AT_ONCE)), threads), None)
 
 
 def values_of(

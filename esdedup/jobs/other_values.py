@@ -14,16 +14,14 @@ from esdedup.columns.arrays import table_of_rows
 from esdedup.formats.decisions import Wanted
 from esdedup.formats.fields import TableFormat
 from esdedup.formats.jsonl import locate
-from esdedup.jobs.merging import values_of
+from esdedup.jobs.merging import AT_ONCE, PLACE, values_of
 from esdedup.jobs.rewriting import Writing
 from esdedup.output.drops import Verdicts
 
 FIRST = 20
-"""Removed records whose values the certificate has."""
-_AT_ONCE = 20_000
-_PLACE = {"file": pa.int32(), "place": pa.int64()}
-_RECORDS = pa.schema({**_PLACE, "record": pa.string()})
-_OTHERS = pa.schema({**_PLACE, "other_values": pa.list_(pa.string())})
+"""Removed texts whose lost sentences, and records whose values, the certificate has."""
+_RECORDS = pa.schema({**PLACE, "record": pa.string()})
+_OTHERS = pa.schema({**PLACE, "other_values": pa.list_(pa.string())})
 
 
 class OtherValues:
@@ -58,7 +56,7 @@ def note_other_values(verdicts: Verdicts, writings: Sequence[Writing], threads: 
         if isinstance(writing.source.format, TableFormat):
             number = writing.read.number
             records = values_of(writing.source, None, Wanted(verdicts.places_to_merge(number)), threads)
-            while rows := list(islice(records, _AT_ONCE)):
+            while rows := list(islice(records, AT_ONCE)):
                 held = [(number, place, json.dumps(record, default=str)) for place, [record] in rows if record]
                 verdicts.note("records", table_of_rows(held, _RECORDS))
     for batch in verdicts.records_and_kept():
@@ -76,8 +74,4 @@ def note_other_values(verdicts: Verdicts, writings: Sequence[Writing], threads: 
 
 def _shown(value: Any) -> Any:
     """Return a value as JSON: texts of what it does not have, and null for what is no number."""
-    return (
-        None
-        if value is None or value != value
-        else json.loads(json.dumps(value, default=str), parse_constant=lambda _: None)
-    )
+    return json.loads(json.dumps(value, default=str), parse_constant=lambda _: None)

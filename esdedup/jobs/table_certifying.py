@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup._version import __version__
-from esdedup.jobs.certifying import FIRST, FORMAT, bytes_of, checksum_of
+from esdedup.jobs.certifying import FORMAT, bytes_of, checksum_of
 from esdedup.jobs.losses import lost_of_texts
-from esdedup.jobs.other_values import OtherValues
+from esdedup.jobs.other_values import FIRST, OtherValues
 
 if TYPE_CHECKING:
     from esdedup.columns.arrays import Numbers

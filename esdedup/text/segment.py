@@ -92,7 +92,7 @@ def split(text: str, splitting: Splitting) -> list[str]:
     """
     if splitting.unit == "sentence":
         data, offsets = text_buffers(text_column([text]))
-        bounds, _ = _sentence_bounds(data, offsets, languages_of([text], splitting))
+        bounds, _ = _sentence_bounds(data, offsets, _languages_of_several([text], splitting))
         return texts_from(data, bounds).to_pylist()  # type: ignore[no-any-return]
     return [text] if splitting.whole else _SPLITTERS[splitting.unit](text)
 

@@ -270,7 +270,6 @@ class Codes(Kind):
     levels = ("none in common", "some in common, or alike", "all of one in the other", "equal")
     has_words = True
     is_key = False
-    weighs_rarity = True
 
     def compare(self, one: Values, two: Values, cosines: Cosines) -> Levels | Shares:
         """See `Kind`."""

@@ -103,7 +103,9 @@ def _order(columns: Mapping[str, pa.Array], first_right: int | None) -> Numbers:
 
 
 def _compared(fields: list[Field], a: Numbers, b: Numbers) -> Levels:
-    levels = np.stack([np.zeros(len(a), np.int8), *(field.levels(a, b) for field in fields)], axis=1)[:, 1:]
+    levels = np.empty((len(a), len(fields)), np.int8)
+    for place, field in enumerate(fields):
+        levels[:, place] = field.levels(a, b)
     exchange_names(fields, levels, a, b)
     return levels
 

@@ -108,6 +108,7 @@ def learn(
     sizes = [len(field.kind.levels) for field in fields]
     patterns, pattern = _patterns(levels, sizes)
     seen, seen_pattern = _patterns(chance, sizes)
+    with_pattern = np.bincount(pattern, minlength=len(patterns))
     by_chance = np.bincount(seen_pattern, minlength=len(seen)) * (others / max(1, len(chance)))
     supposed = _begun(sizes, levels[:0], classes).levels
     weights = _begun(sizes, chance if len(chance) else levels, classes)
@@ -115,8 +116,7 @@ def learn(
         likely = _likelihoods(weights, patterns)
         same = together(_log_odds(likely)[pattern] + rarity)
         of_patterns = np.bincount(pattern, same, len(patterns))
-        apart = np.bincount(pattern, 1 - same, len(patterns))
-        members = np.vstack([_normalized(likely[:-1]) * apart, of_patterns])
+        members = np.vstack([_normalized(likely[:-1]) * (with_pattern - of_patterns), of_patterns])
         outside = _normalized(_likelihoods(weights, seen)[:-1]) * by_chance
         sums = members.sum(1)
         sums[:-1] += outside.sum(1)
