@@ -28,7 +28,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, TypedDict
 '''
-PATHS = {"vectors"}  # files: also as Path
+PATHS = {"labels", "review", "vectors"}  # files: also as Path
 WORDED = {"memory"}  # also as text
 NOT_OF_SCANS = {"keep", "kinds"}
 OF_SCANS = [
@@ -48,12 +48,15 @@ def module() -> str:
         _group("KindsOption", "Whether clusters are classified.",
                _lines(option for option in Scanning.declared() if option.name == "kinds")),
         _group("ResourceOptions", "What the job may use of the machine.", _lines(Resources.declared())),
-        _join("IndexOptions", "Options of `index`.", "ReadingOptions", "SigningOptions", "ResourceOptions"),
-        _join("FindOptions", "Options of `scan`.", "ScanOptions", "KindsOption", "ResourceOptions"),
+        _group("PresetOption", "A preset.", [("preset", "str | None", "Name of a preset, whose options hold where no "
+               "other is given; as --preset of the commands.")]),
+        _join("IndexOptions", "Options of `index`.", "ReadingOptions", "SigningOptions", "ResourceOptions",
+              "PresetOption"),
+        _join("FindOptions", "Options of `scan`.", "ScanOptions", "KindsOption", "ResourceOptions", "PresetOption"),
         _join("DedupeOptions", "Options of `dedupe`.", "ReadingOptions", "SigningOptions", "ScanOptions",
-              "ResourceOptions"),
+              "ResourceOptions", "PresetOption"),
         _join("TableOptions", "Options of `dedupe` for a table in memory.", "SigningOptions", "ScanOptions",
-              "ResourceOptions"),
+              "ResourceOptions", "PresetOption"),
         _join("RunOptions", "Options of `run` and `add`.", "DedupeOptions", "KindsOption"),
     ]  # fmt: skip
     text = HEAD + "".join(parts)

@@ -235,7 +235,7 @@ run {0} --out x --verify cosine
 run {0} --out x --format nothing
 run {0} --out x --preset nothing
 run {0} --out x --config nowhere.toml
-run {0} --out x --preset records --jaccard 0.9
+run {0} --out x --preset records-cosine --jaccard 0.9
 dedupe {0}
 dedupe {0} -o x --keep last
 dedupe {0} -o -
@@ -384,7 +384,7 @@ EVERY: dict[str, Callable[[Jobs, str], None]] = {
     "documents": run_and_ask(
         "--format tsv --separator SPACE --preset documents", ANSWERS, "nearup/articles_1000.train"
     ),
-    "records": run_and_ask("--text-column name,addr,city --preset records", ANSWERS, *RESTAURANTS),
+    "records": run_and_ask("--text-column name,addr,city --preset records-cosine", ANSWERS, *RESTAURANTS),
     "solr": run_and_ask("--text-column name,addr,city --preset solr", ANSWERS, *RESTAURANTS),
     "signatures": run_and_ask("--text-column name,addr,city --preset solr --query-by signature", (), *RESTAURANTS),
     "weissman": run_and_ask("--preset weissman", ("status",), ARTICLES),

@@ -20,7 +20,7 @@ from esdedup.analysis.subjects import SUBJECTS
 from esdedup.analysis.word_forms import Measures
 from esdedup.columns.arrays import Flags, Numbers
 
-TEMPLATE, _, COPYEDITING, DRIFT, REFERENCES, OTHER = KINDS
+TEMPLATE, _, COPYEDITING, DRIFT, REFERENCES, OTHER, _ = KINDS
 
 Columns = dict[str, Any]
 """One array for each feature, with a value for each cluster."""

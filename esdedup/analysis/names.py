@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-Kind = Literal["template", "identical", "copyediting", "drift", "references", "other"]
+Kind = Literal["template", "identical", "copyediting", "drift", "references", "other", "record"]
 KINDS: tuple[str, ...] = get_args(Kind)
+RECORD = KINDS[-1]
 
 
 NEGATION, OPPOSITE, ORDER = "negation", "opposite", "order"

@@ -223,13 +223,16 @@ def scan(
     from esdedup.jobs.accounting import refuse_nothing
     from esdedup.jobs.memory import MemoryWatch
     from esdedup.jobs.preconditions import check_table, require_committed
+    from esdedup.jobs.presets import with_preset
     from esdedup.jobs.progress_bar import Job
     from esdedup.jobs.settings import settings_of
+    from esdedup.matching.protocol import Scanning
     from esdedup.output.contents.job_answers import Summary
     from esdedup.output.out_folder import out_folder
+    from esdedup.resources import Resources
     from esdedup.store.registry import kind_of
 
-    settings = settings_of(dict(options))
+    settings = settings_of(with_preset(options, 0, Scanning.all_names() | Resources.names()))
     check_table(table)
     if out is None and not kind_of(store).keeps_scans:
         raise UsageError(f"{store}: keeps only the results of its first scan; give --out DIR for those of this one")

@@ -139,6 +139,8 @@ def dedupe(
         >>> esdedup.dedupe("corpus.jsonl.zst", out="clean").records  # doctest: +SKIP
     """
     split_policies(keep)  # what is wrong with it is said before anything is loaded
+    from esdedup.jobs.presets import with_preset
+
     against = () if against is None else against
     sources = tuple(map(held, sources))
     if len(sources) == 1 and (data := table_in(sources[0])) is not None:
@@ -147,6 +149,10 @@ def dedupe(
         for name, value in unfit.items():
             if value is not None:
                 raise UsageError(f"{name} does not apply to a table in memory: the result has its rows; omit {name}")
+        if options.get("preset") is not None:
+            options = with_preset(options, 1)
+            preset_columns = options.pop("text_column", None)
+            columns = preset_columns if columns is None else columns
         old = None if isinstance(against, tuple) and not against else table_in(against)
         files = [] if old is not None else list(source_names([against]))
         from esdedup.api.deduplicated import Deduplicated
@@ -166,6 +172,7 @@ def dedupe(
         raise UsageError("columns applies to a table in memory; for files use text_column='name,city'")
     if out is None and not dry_run:
         raise UsageError("out: give a folder for the files, or dry_run")
+    options = with_preset(options, len(sources))
     if id_column is not None:
         options["id_column"] = id_column
     check_options(options)
@@ -209,5 +216,6 @@ def cluster_texts(texts: Any, **options: Unpack[RunOptions]) -> TextClusters:
         >>> esdedup.cluster_texts(["One text.", "One text.", "Another."]).label  # doctest: +SKIP
     """
     from esdedup.jobs import table_dedupe
+    from esdedup.jobs.presets import with_preset
 
-    return table_dedupe.cluster_texts(texts, options)
+    return table_dedupe.cluster_texts(texts, with_preset(options, 1))

@@ -46,8 +46,8 @@ class ReadingOptions(TypedDict, total=False):
     """Column of titles. Only with format "tsv", "csv", "jsonl", "json", "parquet" or "arrow"."""
 
     text_column: str | None
-    """Column of texts: a name or path, as messages[].content. Several, parted by commas, are joined. Only with
-    format "tsv", "csv", "jsonl", "json", "parquet" or "arrow"."""
+    """Column of texts: a name or path, as messages[].content. Several, parted by commas, are joined; '*' is all but
+    the id, each labelled with its name. Only with format "tsv", "csv", "jsonl", "json", "parquet" or "arrow"."""
 
     ids: Literal["source", "across"] | None
     """Where an id means one record: in its source, or across all sources (a corpus in shards). Only with format
@@ -145,17 +145,31 @@ class ScanOptions(TypedDict, total=False):
     linkage: Literal["single", "star"] | None
     """single (connected components), star (a centre with its neighbours)."""
 
-    verify: Literal["exact", "cosine", "words", "none"] | None
-    """exact (by exact Jaccard similarity), cosine (by the cosine of vectors), words (by words that differ), none
-    (every candidate is a pair)."""
+    verify: Literal["exact", "cosine", "probability", "words", "none"] | None
+    """exact (by exact Jaccard similarity), cosine (by the cosine of vectors), probability (by the probability that
+    two records are the same), words (by words that differ), none (every candidate is a pair)."""
 
     cosine: float | None
     """Minimum cosine of a pair. Only with verify "cosine". Default: 0.9."""
 
-    candidates: Literal["tokens", "exact", "projection", "agreement", "queries"] | None
-    """tokens (texts that share a signature token), exact (all pairs, nothing left to chance), projection (sentence
-    vectors whose signatures differ in few bits), agreement (texts whose signatures mostly agree), queries (best
-    matches of each record, as by a search engine)."""
+    candidates: Literal["tokens", "exact", "records", "projection", "agreement", "queries"] | None
+    """tokens (texts that share a signature token), exact (all pairs, nothing left to chance), records (records with
+    values in common, compared field by field), projection (sentence vectors whose signatures differ in few bits),
+    agreement (texts whose signatures mostly agree), queries (best matches of each record, as by a search
+    engine)."""
+
+    min_probability: float | None
+    """Least probability of a pair. Only with candidates "records". Default: that of the highest expected F1."""
+
+    fields: str | None
+    """What is guessed wrong: COLUMN:KIND is the kind of a column, ONE=TWO are columns of two tables that mean the
+    same. Only with candidates "records"."""
+
+    labels: str | Path | None
+    """CSV of pairs that are known, as --review writes it. Only with candidates "records"."""
+
+    review: str | Path | None
+    """Write the least certain pairs to a CSV, to say which are the same. Only with candidates "records"."""
 
     vectors: str | Path | None
     """File of word vectors in word2vec's format. Only with candidates "projection". Default: drawn from the
@@ -220,19 +234,26 @@ class ResourceOptions(TypedDict, total=False):
     The result is the same. Default: 'local'."""
 
 
-class IndexOptions(ReadingOptions, SigningOptions, ResourceOptions, total=False):
+class PresetOption(TypedDict, total=False):
+    """A preset. None means the default."""
+
+    preset: str | None
+    """Name of a preset, whose options hold where no other is given; as --preset of the commands."""
+
+
+class IndexOptions(ReadingOptions, SigningOptions, ResourceOptions, PresetOption, total=False):
     """Options of `index`."""
 
 
-class FindOptions(ScanOptions, KindsOption, ResourceOptions, total=False):
+class FindOptions(ScanOptions, KindsOption, ResourceOptions, PresetOption, total=False):
     """Options of `scan`."""
 
 
-class DedupeOptions(ReadingOptions, SigningOptions, ScanOptions, ResourceOptions, total=False):
+class DedupeOptions(ReadingOptions, SigningOptions, ScanOptions, ResourceOptions, PresetOption, total=False):
     """Options of `dedupe`."""
 
 
-class TableOptions(SigningOptions, ScanOptions, ResourceOptions, total=False):
+class TableOptions(SigningOptions, ScanOptions, ResourceOptions, PresetOption, total=False):
     """Options of `dedupe` for a table in memory."""
 
 

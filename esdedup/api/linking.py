@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +28,18 @@ class Linked:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What each field was taken for: the `kinds` of `link`. A free text is three fields."""
-        return {field.name: field.kind.name for field in self._matched.fields}
+        """What each column was taken for: the `kinds` of `link`."""
+        return self._matched.kinds
+
+    @property
+    def paired(self) -> dict[str, str]:
+        """The columns of the right table by those of the left one that mean the same."""
+        return self._matched.paired
+
+    @property
+    def recall(self) -> float:
+        """Which share of the same records is estimated to be among the candidates."""
+        return self._matched.recall
 
     @cached_property
     def pairs(self) -> pa.Table:
@@ -72,25 +82,15 @@ class Linked:
 
         Raises `UsageError` for an id that is not there, and for records that were not compared.
         """
+        from esdedup.matching.records.two_records import waterfall
+
         one, two = (self._row(each, right) for each, right in ((a, False), (b, True)))
         found = self._matched
         place = np.flatnonzero((found.a == min(one, two)) & (found.b == max(one, two)))
         if not len(place):
             raise UsageError(f"{a!r} and {b!r} share too little to be compared")
         pair = int(place[0])
-        first = {"field": "all records", "a": None, "b": None, "level": None, "weight": found.weights.prior}
-        rows = [first]
-        for number, field in enumerate(found.fields):
-            level = int(found.levels[pair, number])
-            values = [None if field.number[row] < 0 else field.values[int(field.number[row])] for row in (one, two)]
-            said = "missing" if level < 0 else field.kind.levels[level]
-            weight = 0.0 if level < 0 else found.weights.weight(number, level)
-            rows.append({"field": field.name, "a": values[0], "b": values[1], "level": said, "weight": weight})
-        if found.rarity[pair]:
-            rare = "rare values" if found.rarity[pair] > 0 else "common values"
-            rows.append(
-                {"field": rare, "a": None, "b": None, "level": None, "weight": float(found.rarity[pair] / np.log(2))}
-            )
+        rows = waterfall(found.fields, found.weights, found.levels[pair], float(found.rarity[pair]), one, two)
         return [*rows, {"probability": float(found.probability[pair])}]
 
     def _row(self, identity: Any, right: bool) -> int:
@@ -107,8 +107,10 @@ class Linked:
 
 
 def link(
-    left: Any, right: Any = None, *, id_column: str | None = None, kinds: Mapping[str, str] | None = None
-) -> Linked:
+    left: Any, right: Any = None, *, id_column: str | None = None, kinds: Mapping[str, str] | None = None,
+    paired: Mapping[str, str] | None = None, known: Iterable[tuple[Any, Any, bool]] = (),
+    min_probability: float | None = None,
+) -> Linked:  # fmt: skip
     """Find the records of a table that are the same, or those of two tables, field by field. Nothing need be named.
 
     All columns but the ids are compared, those of two tables by their names. How much each agreement says is learned
@@ -121,6 +123,10 @@ def link(
         id_column: The column of ids. Default: `id`, else the numbers of the rows, from 0.
         kinds: Kinds of columns by name, where they are guessed wrong: name, date, number, code, phone, email, address,
             text, category.
+        paired: Columns of the right table by those of the left one that mean the same. Others are found by their names
+            and values.
+        known: Pairs that a person has judged: id, id, and whether they are the same. What is learned fits them.
+        min_probability: Least probability of a pair. Default: that of the highest expected F1.
 
     Returns:
         The pairs with their probabilities, the groups, and what speaks for and against a pair.
@@ -135,7 +141,11 @@ def link(
         {'name': 'name', 'born': 'date'}
     """
     from esdedup.matching.records.matching import match_records
-    from esdedup.matching.records.record_tables import columns_of
+    from esdedup.matching.records.record_tables import columns_of, known_rows
 
     columns, ids, first_right = columns_of([left] if right is None else [left, right], id_column, kinds or {})
-    return Linked(match_records(columns, first_right, kinds or {}), ids, first_right)
+    matched = match_records(
+        columns, first_right, kinds or {}, paired=paired, known=known_rows(known, ids, first_right),
+        threshold=min_probability,
+    )  # fmt: skip
+    return Linked(matched, ids, first_right)

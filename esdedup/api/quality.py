@@ -157,11 +157,14 @@ def plan(
     """
     check_options(options)
     from esdedup.jobs.planning import Wanted, planned
+    from esdedup.jobs.presets import with_preset
     from esdedup.output.contents.quality_answers import Plan
 
     wanted = Wanted(tokens, schemes, recall, sample, sentences, cores)
     names = list(source_names(sources))
-    return Plan.of(planned(names, store, wanted, dict(options), out=out, keep_going=keep_going, quiet=quiet))
+    return Plan.of(
+        planned(names, store, wanted, with_preset(options, len(names)), out=out, keep_going=keep_going, quiet=quiet)
+    )
 
 
 def report(*, store: Address | Store, out: Address) -> list[Path]:

@@ -74,9 +74,10 @@ def table_in(argument: object) -> object | None:
 
 def check_options(options: Mapping[str, Any]) -> None:
     """Raise `UsageError` for an option that is unknown, out of range or does not apply."""
+    from esdedup.jobs.presets import with_preset
     from esdedup.jobs.settings import Settings
 
-    Settings.of(**{name: value for name, value in options.items() if name != "ignore"})
+    Settings.of(**{name: value for name, value in with_preset(options, 0).items() if name != "ignore"})
 
 
 def check_store(store: object) -> None:

@@ -26,8 +26,14 @@ def named_sources(
     A table is written to a file for that time. Its path depends on nothing but the content, so the same call continues
     a killed job. Raises `UsageError` for options that do not apply, or with `needs_ids` for a table without ids.
     """
+    from esdedup.jobs.presets import with_preset
+
     sources = list(map(held, sources))
     data = _table_alone(sources)
+    if columns is None and data is not None and options.get("text_column") is None:
+        options = with_preset(options, 1)
+        columns = options.pop("text_column", None)
+    options = with_preset(options, len(sources))
     if data is None:
         if columns is not None:
             raise UsageError("columns applies to a table in memory; for files use text_column='name,city'")

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import tomllib
-from collections.abc import Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +17,7 @@ from click.core import ParameterSource
 from esdedup.cli.layout import Context, Declared
 from esdedup.cli.wrong_usage import refuse_stray_store
 from esdedup.errors import UsageError
+from esdedup.jobs.presets import options_in, preset_text, still_meant, without_alternatives
 
 log = logging.getLogger("esdedup")
 
@@ -29,19 +27,10 @@ _ONE_SOURCE = "esdedup.one_source"
 _CREDENTIALS = {"es_api_key", "es_username", "es_password", "es_ca_certs", "es_ca_fingerprint", "es_cloud_id"}
 
 
-def presets() -> list[str]:
-    """Return the names of the presets in the package."""
-    folder = resources.files("esdedup") / "presets"
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
-
-
 def use_preset(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """Fill the command's defaults from a preset."""
     if value is not None:
-        entry = resources.files("esdedup") / "presets" / f"{value}.toml"
-        if not entry.is_file():
-            raise UsageError(f"--preset {value}: allowed: {', '.join(presets())}")
-        _read_defaults(context, "preset", f"preset {value}", entry.read_text("utf-8"))
+        _read_defaults(context, "preset", f"preset {value}", preset_text(value))
     return value
 
 
@@ -59,12 +48,11 @@ def use_config(context: click.Context, parameter: click.Parameter, value: Path |
 def _read_defaults(context: click.Context, layer: str, label: str, text: str) -> None:
     """Fill the command's defaults from TOML. Keys are option names with - or _. `layer`: `preset` or `config`."""
     try:
-        values = tomllib.loads(text)
+        named, of_one = options_in(text)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{label}: {error}; write one option a line, as in jaccard = 0.9") from error
-    named = {key.replace("-", "_"): value for key, value in values.items()}
     if layer == "preset":
-        context.meta[_ONE_SOURCE] = (label, named.pop("one_source", {}))
+        context.meta[_ONE_SOURCE] = (label, of_one)
     if layer == "config":
         for name in _CREDENTIALS & named.keys():  # the environment takes precedence
             os.environ.setdefault(name.upper(), str(named.pop(name)))
@@ -75,7 +63,7 @@ def _read_defaults(context: click.Context, layer: str, label: str, text: str) ->
     # the two may be in any order on the command line; the config file overrides the preset
     layers = context.meta.setdefault("esdedup.defaults", {"preset": {}, "config": {}})
     layers[layer] = named
-    preset = _without_alternatives(layers["preset"], layers["config"])
+    preset = without_alternatives(layers["preset"], layers["config"])
     flags = {option.name: getattr(option, "is_flag", False) for option in context.command.params}
     context.default_map = {
         name: value if flags[name] and isinstance(value, bool) else str(value)
@@ -91,18 +79,6 @@ def _option_names(command: click.Command | None, context: click.Context) -> set[
         inner = (_option_names(command.get_command(context, name), context) for name in command.list_commands(context))
         return names.union(*inner)
     return names
-
-
-def _without_alternatives(held: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options held, except those that exclude the requested ones."""
-    from esdedup.matching.signers.protocol import SIGNERS
-
-    others: frozenset[str] = frozenset()
-    for signer in SIGNERS:
-        for group in signer.alternatives:
-            if group & asked.keys():
-                others = others.union(*(other for other in signer.alternatives if other != group))
-    return {name: value for name, value in held.items() if name not in others}
 
 
 class Command(click.RichCommand):
@@ -151,7 +127,7 @@ class Command(click.RichCommand):
             for name, source in sources.items()
             if source == ParameterSource.DEFAULT_MAP and ctx.params[name] is not None
         }
-        for name in from_files.keys() - _still_meant(from_files, typed).keys():
+        for name in from_files.keys() - still_meant(from_files, typed).keys():
             ctx.params[name] = None
         label, of_one = ctx.meta.get(_ONE_SOURCE, ("", {}))
         changed = {name: value for name, value in of_one.items() if ctx.params.get(name) and name in from_files}
@@ -169,28 +145,3 @@ def _typed(option: click.Parameter, value: Any) -> str:
     if isinstance(value, bool):
         return option.opts[0] if value else option.secondary_opts[0]
     return f"{option.opts[0]} {value}"
-
-
-def _still_meant(from_files: Mapping[str, Any], typed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the file options that still apply, given the typed ones."""
-    if not from_files:
-        return {}
-    from esdedup.matching.protocol import MATCHERS
-    from esdedup.matching.verify.protocol import VERIFIERS
-
-    held = _without_alternatives(from_files, typed)
-    chosen = "exact" if typed.get("exact") else typed.get(MATCHERS.option)
-    if chosen is not None:
-        held.pop(MATCHERS.option, None)
-        held = _without_others(held, MATCHERS, chosen)
-        if held.get(VERIFIERS.option) not in (None, *MATCHERS[chosen].verifiers):
-            del held[VERIFIERS.option]
-    verifier = typed.get(VERIFIERS.option, held.get(VERIFIERS.option))
-    if verifier is None and VERIFIERS.option in from_files:
-        verifier = VERIFIERS.names[0]
-    return held if verifier is None else _without_others(held, VERIFIERS, verifier)
-
-
-def _without_others(held: Mapping[str, Any], registry: Any, chosen: str) -> dict[str, Any]:
-    """Return the options held, except those that only other implementations have."""
-    return {name: value for name, value in held.items() if chosen in (registry.owners(name) or [chosen])}

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import rich_click as click
 
-from esdedup.cli.defaults import presets, use_config, use_preset
+from esdedup.cli.defaults import use_config, use_preset
 from esdedup.cli.option_makers import Decorator, bundle, complete_files, complete_names, one_option
+from esdedup.jobs.presets import preset_names
 from esdedup.resources import Resources
 from esdedup.terminal import printable
 
@@ -35,8 +36,8 @@ def _configure_log(context: click.Context, parameter: click.Parameter, value: bo
 
 defaults_options = click.option(
     "--preset", metavar="NAME", is_eager=True, expose_value=False, callback=use_preset, panel=_GENERAL,
-    shell_complete=complete_names(presets()),
-    help=f"Use the settings of a published system: {', '.join(presets())}.",
+    shell_complete=complete_names(preset_names()),
+    help=f"Use the settings of a published system, or for a kind of data: {', '.join(preset_names())}.",
 )  # fmt: skip
 
 talk_options = bundle(

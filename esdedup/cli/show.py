@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from esdedup.output.contents.job_answers import Added, Examined, Extracted, Indexed, Status, Summary
 
 _WIDTH = 100
+_BAR = 30
 _SHOWN = 10
 _MOST = 50  # reasons
 _CONTEXT = 4  # words
@@ -226,7 +227,13 @@ def suggest_text(rows: Sequence[Completion]) -> str:
 
 
 def explain_text(found: Explanation) -> str:
-    """Two sentences, their scores, the verdict, and the differences: [-only in the first-] {+only in the second+}."""
+    """Two sentences, their scores, the verdict, and the differences: [-only in the first-] {+only in the second+}. Of
+    two records, what each field says.
+    """
+    if "fields" in found:
+        return "\n".join(
+            [f"A  {where(found['a'])}", f"B  {where(found['b'])}", *_weighed(found["fields"]), found["verdict"]]
+        )
     limits = found["thresholds"]
     least = "" if limits["jaccard"] is None else f" (at least {limits['jaccard']})"
     most = "" if limits["word_edit_distance"] is None else f" (at most {limits['word_edit_distance']})"
@@ -246,6 +253,30 @@ def explain_text(found: Explanation) -> str:
             _difference(found["diff"]),
         ]
     )
+
+
+def _weighed(fields: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The fields of two records as a waterfall: each weight begins where the one before ended."""
+    shown = [
+        (
+            each["field"],
+            f"{each['weight']:+.1f}",
+            each["level"] or "",
+            " · ".join(str(each[end]) for end in "ab" if each[end]),
+        )
+        for each in fields
+    ]
+    widths = [max(map(len, column)) for column in list(zip(*shown, strict=True))[:3]]
+    ends = list(accumulate(each["weight"] for each in fields))
+    low, high = min(0.0, *ends), max(0.0, *ends)
+    scale = _BAR / max(1.0, high - low)
+    lines = []
+    for each, end, words in zip(fields, ends, shown, strict=True):
+        first, last = sorted((round((end - each["weight"] - low) * scale), round((end - low) * scale)))
+        bar = f"{' ' * first}{('▓' if each['weight'] >= 0 else '░') * (last - first)}".ljust(_BAR)
+        name, weight, level, values = (word.ljust(width) for word, width in zip(words, [*widths, 0], strict=True))
+        lines.append(f"{name}  {weight.strip():>6}  {bar}  {level}  {shortened(values, _WIDTH)}".rstrip())
+    return lines
 
 
 def _damage(name: str, terms: Mapping[str, float]) -> str:

@@ -15,6 +15,7 @@ from narwhals.exceptions import DuplicateError
 
 from esdedup.columns.arrays import LIST, array_of, joined, list_texts, taken, without_dictionary
 from esdedup.columns.changed import changed, with_changed
+from esdedup.columns.labelled import ALL, label_of, labelled_texts
 from esdedup.errors import UsageError
 
 TEXT, ID = "text", "id"
@@ -285,20 +286,22 @@ def texts_of(
 ) -> pa.ChunkedArray:
     """Return the texts of a table: those of several columns are joined by a space. Missing ones are null.
 
-    Without `columns`: the column `text`, or the only column of strings beside the ids. Raises `UsageError` if there is
-    none.
+    Without `columns`: the column `text`, or the only column of strings beside the ids; with `*`, all but the ids, each
+    labelled with its name. Raises `UsageError` if there is none.
     """
     if _has_nothing(table):
         return pa.chunked_array([], pa.large_string())
-    parts = []
-    for name in text_names(table, columns, id_column):
+    parts, names = [], text_names(table, columns, id_column)
+    for name in names:
         root, _, path = name.partition(LIST) if isinstance(name, str) and name not in table.names else (name, "", "")
         if root not in table.names:
             raise UsageError(f"no column {name!r}; columns: {', '.join(map(str, table.names))}")
         parts.append(strings(table.column(root), name, path))
-    if len(parts) == 1:
+    if len(parts) == 1 and not _is_all(table, columns):
         return parts[0]
     whole = [part.combine_chunks() for part in parts]
+    if _is_all(table, columns):
+        return pa.chunked_array([labelled_texts([label_of(name, at) for at, name in enumerate(names, 1)], whole)])
     return pa.chunked_array([joined(whole)])
 
 
@@ -308,11 +311,19 @@ def text_names(table: Table, columns: Sequence[Hashable] | Hashable | None, id_c
         return []
     if columns is None:
         columns = [_usual(table, id_column or ID)]
+    if _is_all(table, columns):
+        if not (found := [name for name in table.names if name != (id_column or ID)]):
+            raise UsageError("the table has no column besides the ids; give one with several columns")
+        return found
     if isinstance(columns, list | tuple) and columns not in table.names:
         if not columns:
             raise UsageError("columns is empty; name the columns of the text, or omit columns")
         return list(columns)
     return [cast("Hashable", columns)]
+
+
+def _is_all(table: Table, columns: Any) -> bool:
+    return isinstance(columns, str) and columns == ALL and ALL not in table.names
 
 
 def column_at(table: Table, path: str) -> pa.Array:

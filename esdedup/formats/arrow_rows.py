@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from esdedup.columns.arrays import LIST, joined, list_texts, taken, without_dictionary
 from esdedup.columns.changed import json_values, shown_values, with_changed
+from esdedup.columns.labelled import ALL, labelled_texts
 from esdedup.columns.records import DOCUMENTS
 from esdedup.errors import SourceError, UsageError
 from esdedup.files import compact_json
@@ -28,11 +29,13 @@ class ArrowRows:
     def __init__(self, schema: pa.Schema, form: TableFormat, label: str) -> None:
         self._schema = schema
         self._label = label
-        names = _leaves(schema)
+        every = _leaves(schema)
+        names = [name for name, kind in every.items() if form.text_column != ALL or _is_value(kind)]
         chosen = form.named(names, label)
         self._id = None if chosen.id is None else names[chosen.id]
         self._title = None if chosen.title is None else names[chosen.title]
         self._texts = [names[place] for place in (chosen.text, *chosen.more)]
+        self._labels = chosen.labels
         self.texts = [path.partition(LIST)[0] for path in self._texts]
         self.columns = [name for name in (self._id, self._title, *self.texts) if name is not None]
 
@@ -46,7 +49,10 @@ class ArrowRows:
         for path in self._texts:
             text, bad = self._strings(batch, path, bad)
             texts.append(text)
-        text = texts[0] if len(texts) == 1 else joined(texts)
+        if self._labels:
+            text = labelled_texts(self._labels, texts)
+        else:
+            text = texts[0] if len(texts) == 1 else joined(texts)
         if self._id is not None:
             id_, bad = self._strings(batch, self._id, bad)
         if self._title is not None:
@@ -149,9 +155,9 @@ class ArrowRows:
         return text
 
 
-def _leaves(schema: Any) -> list[str]:
-    """Return column names, nested ones as dotted paths."""
-    names: list[str] = []
+def _leaves(schema: Any) -> dict[str, pa.DataType]:
+    """Return the types of columns by name, of nested ones by dotted paths."""
+    names: dict[str, pa.DataType] = {}
 
     def visit(prefix: str, fields: Any) -> None:
         for field in fields:
@@ -159,12 +165,23 @@ def _leaves(schema: Any) -> list[str]:
             if pa.types.is_struct(field.type):
                 visit(f"{path}.", field.type)
             else:
-                names.append(path)
+                names[path] = field.type
                 if _is_list(field.type) and pa.types.is_struct(field.type.value_type):
                     visit(f"{path}{LIST}.", field.type.value_type)
 
     visit("", schema)
     return names
+
+
+def _is_value(kind: pa.DataType) -> bool:
+    """Whether each row of a column has one value, or a list of strings, that can be shown as text."""
+    if _is_list(kind):
+        return _is_text(kind.value_type)
+    return not (pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return any(test(kind) for test in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
 
 
 def _is_list(kind: pa.DataType) -> bool:

@@ -92,7 +92,7 @@ class _Cells(Records):
         """Return cells as they are written in a line."""
 
     def text(self, data: bytes) -> str | None:
-        if self.columns.more:
+        if self.columns.more or self.columns.labels:
             raise several_texts(self._label)
         cells, at = self.cells(data), self.columns.text
         return cells[at] if at < len(cells) else None
@@ -194,7 +194,10 @@ def _documents(
     """Return ids, titles, texts and line numbers of split lines: all at once, or line by line if one is skipped."""
     id_column, title = columns.id, columns.title
     try:
-        texts = [columns.texts(line) for line in cells] if columns.more else [line[columns.text] for line in cells]
+        if columns.more or columns.labels:
+            texts = [columns.texts(line) for line in cells]
+        else:
+            texts = [line[columns.text] for line in cells]
         ids = list(map(str, numbers)) if id_column is None else [line[id_column] for line in cells]
         titles = None if title is None else [line[title] for line in cells]
     except IndexError:

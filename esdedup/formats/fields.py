@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from esdedup.columns.labelled import ALL, label_of, labelled_text
 from esdedup.errors import UsageError
 from esdedup.formats.protocol import Format
 from esdedup.options import option
@@ -13,7 +14,7 @@ from esdedup.options import option
 LINE = "line"
 """As an id column: the line number, starting at 1."""
 
-_IDS = ("id", "_id", "docid", "doc_id", "document_id", "key")
+_IDS = ("id", "_id", "docid", "doc_id", "document_id", "unique_id", "rec_id", "record_id", "key")
 _TITLES = ("title",)
 _TEXTS = ("text", "sentence", "content")
 _SHOWN = 20
@@ -28,13 +29,14 @@ def _column(help: str) -> Any:
 @dataclass(frozen=True, slots=True)
 class Columns:
     """Column indices from 0. `id` None means the line number, `title` None means no title. The `more` columns follow
-    the text.
+    the text. With `labels`, one for each column of the text, values are labelled.
     """
 
     id: int | None
     title: int | None
     text: int
     more: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
 
     @property
     def last(self) -> int:
@@ -43,6 +45,10 @@ class Columns:
 
     def texts(self, cells: Sequence[str]) -> str:
         """Return the text of a record from all its text columns. Raises `IndexError` if it has too few columns."""
+        if self.labels:
+            there = len(cells)
+            values = (cells[place] if place < there else "" for place in (self.text, *self.more))
+            return labelled_text(self.labels, values)
         text = cells[self.text]
         return " ".join([text, *(cells[place] for place in self.more)]) if self.more else text
 
@@ -68,7 +74,8 @@ class TableFormat(Format):
     id_column: str | None = _column("Column of ids: a name, dotted path or number from 1; or line, for line numbers.")
     title_column: str | None = _column("Column of titles.")
     text_column: str | None = _column(
-        "Column of texts: a name or path, as messages[].content. Several, parted by commas, are joined."
+        "Column of texts: a name or path, as messages[].content. Several, parted by commas, are joined; '*' is all but "
+        "the id, each labelled with its name."
     )
     ids: str | None = option(
         None, "Where an id means one record: in its source, or across all sources (a corpus in shards).",
@@ -98,6 +105,10 @@ class TableFormat(Format):
 
     def unnamed(self, label: str) -> Columns:
         """Return the columns of a table without a header: numbers from 1, by default id 1 and text 2."""
+        if self.text_column == ALL:
+            raise UsageError(
+                f"{label}: --text-column '*' needs names of columns; give --header if the first line has them"
+            )
         text, *more = (_number(column, label) for column in (self.text_column or "2").split(","))
         identifier = None if self.id_column == LINE else _number(self.id_column or "1", label)
         title = _number(self.title_column, label) if self.title_column else None
@@ -110,6 +121,8 @@ class TableFormat(Format):
         names found. With `positional`, the first and second column are used instead.
         """
         more: list[int] = []
+        if self.text_column == ALL and ALL not in names:
+            return self._all(names, label)
         if self.text_column:
             whole = self.text_column in names  # a name may contain a comma
             parts = [self.text_column] if whole else self.text_column.split(",")
@@ -123,19 +136,30 @@ class TableFormat(Format):
                 f"{label}: no column named {', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}; name the column of "
                 f"the text with --text-column; columns: {_listed(names)}{_advice(names)}"
             )
-        identifier: int | None
-        if self.id_column == LINE:
-            identifier = None
-        elif self.id_column:
-            identifier = _find(self.id_column, names, label, "--id-column")
-        else:
-            identifier = _usual(_IDS, names)
-            if identifier is None and positional and text != 0:
-                identifier = 0
+        identifier = self._identifier(names, label)
+        if identifier is None and self.id_column is None and positional and text != 0:
+            identifier = 0
         if self.title_column:
             return Columns(identifier, _find(self.title_column, names, label, "--title-column"), text, tuple(more))
         title = _usual(_TITLES, names)
         return Columns(identifier, None if title == text else title, text, tuple(more))
+
+    def _identifier(self, names: Sequence[str], label: str) -> int | None:
+        if self.id_column == LINE:
+            return None
+        return _find(self.id_column, names, label, "--id-column") if self.id_column else _usual(_IDS, names)
+
+    def _all(self, names: Sequence[str], label: str) -> Columns:
+        """Return the columns of a record: all but the ids, each with its label."""
+        identifier = self._identifier(names, label)
+        title = _find(self.title_column, names, label, "--title-column") if self.title_column else None
+        if title is None:
+            title = _usual(_TITLES, names)
+        places = [place for place in range(len(names)) if place != identifier]
+        if not places:
+            raise UsageError(f"{label}: no column besides the ids (--text-column '*'); columns: {_listed(names)}")
+        labels = tuple(label_of(names[place], place + 1) for place in places)
+        return Columns(identifier, title, places[0], tuple(places[1:]), labels)
 
 
 def several_texts(label: str) -> UsageError:

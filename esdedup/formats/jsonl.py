@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from esdedup.columns.labelled import ALL, label_of, labelled_text
 from esdedup.errors import UsageError
 from esdedup.files import compact_json
 from esdedup.formats.fields import LINE, TableFormat, several_texts
@@ -53,7 +54,7 @@ class JsonObjects(TableFormat):
                 continue
             if unseen:
                 unseen = [path for path in unseen if _text_at(record, path) is None and locate(record, path) is None]
-            text = _text(record, text_paths)
+            text = _labelled(record, id_path) if self.text_column == ALL else _text(record, text_paths)
             if not text or text.isspace():
                 skips.add("no_text", f"{what} {number}: {{{', '.join(list(record)[:_KEYS])}}}")
                 continue
@@ -128,7 +129,8 @@ class _Objects(Records):
 
         record = _object(decoded(data)) or {}
         text = _value(record, self._path)
-        if (text is None and (self._parts or _LIST in self._path)) or isinstance(text, list):
+        several = self._parts or self._path == ALL or _LIST in self._path
+        if (text is None and several) or isinstance(text, list):
             raise several_texts(self._label)
         return replace_surrogates(text) if isinstance(text, str) else None
 
@@ -177,6 +179,26 @@ def _text(record: dict[str, Any], paths: Sequence[str]) -> str | None:
         values = (_text_at(record, part) or _value(record, part) for part in parts)
         return " ".join(str(value) for value in values if isinstance(value, str | int | float))
     return text
+
+
+def _labelled(record: dict[str, Any], id_path: str | None) -> str:
+    """Return the text of all values but the id, each with its key or dotted path."""
+    values: dict[str, str] = {}
+
+    def visit(prefix: str, held: dict[str, Any]) -> None:
+        for key, value in held.items():
+            path = f"{prefix}{key}"
+            if path == id_path:
+                continue
+            if isinstance(value, dict):
+                visit(f"{path}.", value)
+            elif isinstance(value, list):
+                values[path] = " ".join(str(each) for each in value if isinstance(each, str | int | float))
+            elif value is not None:
+                values[path] = value if isinstance(value, str) else json.dumps(value)
+
+    visit("", record)
+    return labelled_text((label_of(path, at) for at, path in enumerate(values, 1)), values.values())
 
 
 def _text_at(record: dict[str, Any], path: str) -> str | None:

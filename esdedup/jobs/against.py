@@ -241,7 +241,7 @@ def _matches(signed: pa.Table, store: Store, reference: Store, settings: Setting
         )
         engine = make_engine(resources, scratch, sentences)
         scanning.matcher.find(engine, MatchContext(store.signing, scanning.rule, resources.processes))
-        pairs = pa.Table.from_batches(list(named_pairs(scratch)), PAIRS)
+        pairs = pa.Table.from_batches(list(named_pairs(scratch, scanning)), PAIRS)
         scratch.create("same", pa.table({"hash": same}))
         scratch.create("new", pa.table({"hash": new}))
         scratch.create("named", pairs)

@@ -12,7 +12,6 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from esdedup.analysis.classify import CLASSIFIER
 from esdedup.columns.records import Skips
 from esdedup.engines import ENGINES
 from esdedup.errors import SourceError, StoreError, StoreLockedError, StoreSourcesError, UsageError
@@ -23,6 +22,7 @@ from esdedup.jobs.accounting import damages, warn_of_sources
 from esdedup.jobs.indexing import index_sources
 from esdedup.jobs.preconditions import Address
 from esdedup.jobs.progress_bar import Bar
+from esdedup.jobs.scanning import classifier_of
 from esdedup.jobs.settings import Settings
 from esdedup.jobs.source_reading import ReadingJob, warn_of_stems
 from esdedup.jobs.steps import open_for
@@ -259,6 +259,5 @@ def _load(lake: LakeStore, store: Store, *, quiet: bool) -> None:
         store.corpus.commit()
     scan = lake.ledger.get("scan")
     if scan is not None and store.ledger.last_scanning() != scan["summary"]["scanning"]:
-        kinds = Scanning.from_described(scan["summary"]["scanning"]).kinds
-        pairs, clusters = lake.found()
-        store.results.replace(pairs, clusters, scan["summary"], CLASSIFIER if kinds else None)
+        classifier = classifier_of(Scanning.from_described(scan["summary"]["scanning"]))
+        store.results.replace(*lake.found(), scan["summary"], classifier)

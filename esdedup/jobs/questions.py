@@ -76,7 +76,7 @@ def explanation(store: Store, a: str, b: str) -> dict[str, Any]:
             "jaccard": scanning.jaccard if scanning.verifier.threshold == "jaccard" else None,
             "word_edit_distance": scanning.word_edit_distance,
         },
-        **scanning.matcher.measures(signer, one["text"], two["text"]),
+        **scanning.matcher.measures(signer, one["text"], two["text"], evidence),
     }
     if scanning.keep is not None and CLEAN in dict(split_policies(scanning.keep)):
         from esdedup.keeping.clean import damage_of
@@ -108,9 +108,22 @@ class _Evidence:
         """Whether all sentences of both texts are in one document or source: such texts are never compared."""
         return across != "any" and len(self._store.corpus.signatures_of(across, self._hashes)["group_id"].unique()) == 1
 
-    def paired(self) -> bool:
-        """Whether the last scan found the two texts to be a pair."""
-        return any(batch.num_rows for batch in self._store.results.pair_hashes(self._hashes))
+    def pair(self) -> dict[str, Any] | None:
+        """The two texts as a pair of the last scan, if they are one."""
+        rows = [row for batch in self._store.results.pair_hashes(self._hashes) for row in batch.to_pylist()]
+        return rows[0] if rows else None
+
+    def learned(self) -> dict[str, Any] | None:
+        """What the matcher of the last scan learned."""
+        found: dict[str, Any] | None = (self._store.results.last_scan() or {}).get("learned")
+        return found
+
+    def texts(self) -> pa.Table:
+        """All texts, one row for each sentence: hash, group_id and text."""
+        corpus, across = self._store.corpus, Scanning.from_described(self._store.ledger.last_scanning() or {}).across
+        parts = [rows if isinstance(rows, pa.Table) else rows.read_all() for _, rows in corpus.signatures(across)]
+        held = pa.concat_tables(parts).select(["hash", "group_id"])
+        return held.append_column("text", pa.chunked_array([corpus.texts_of(held["hash"].to_numpy())]))
 
     def all_hot(self) -> bool:
         """Whether the texts share tokens, and all of those are hot."""

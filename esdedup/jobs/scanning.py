@@ -5,16 +5,19 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from esdedup.analysis.classify import CLASSIFIER
+from esdedup.analysis.record_kinds import RECORD_CLASSIFIER
 from esdedup.clustering.assignment import assigned
 from esdedup.clustering.clusters import CLUSTER_TEXTS, CLUSTERS, Clusters, find_clusters
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.engines import make_engine
+from esdedup.jobs.names_of_texts import NamesOfTexts
 from esdedup.jobs.progress_bar import Bar, begin_stage
 from esdedup.jobs.scratch import scratch_database
 from esdedup.keeping.protocol import Policies
@@ -24,6 +27,7 @@ from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.compare import far_members
 from esdedup.plurals import plural
 from esdedup.resources import Resources
+from esdedup.store.cluster_kinds import Classifier
 from esdedup.store.corpus import COPIES
 from esdedup.store.preference import Preference
 from esdedup.store.store import Store
@@ -48,13 +52,15 @@ def scan_store(
     key: str | None = None,
     preference: Preference | None = None,
     write: Callable[[], None] | None = None,
+    learned: dict[str, Any] | None = None,
 ) -> dict[str, float]:
     """Find pairs and clusters and replace the old ones. Return the seconds of each stage.
 
     Texts that are `referenced`, because they stand in a reference collection, get no pairs. They get a cluster of their
     own, and so do texts without a cluster that `contained` finds. `key` names both, and is saved with the results.
     `preference` decides which text is the centre of a star.
-    `write` writes files of the results while they are published; its seconds are `export`.
+    `write` writes files of the results while they are published; its seconds are `export`. `learned` is what an earlier
+    scan learned, if this one is to use it.
     """
     seconds: dict[str, float] = {}
     clock = time.perf_counter()
@@ -62,7 +68,7 @@ def scan_store(
     sentences = store.corpus.counts()["sentences_kept"]
     _warn_of_one_group(store, scanning)
     with scratch_database(store, scanning, resources, sentences) as scratch:
-        found = find_pairs(store, scratch, scanning, resources, "scan", quiet=quiet)
+        found = find_pairs(store, scratch, scanning, resources, "scan", quiet=quiet, learned=learned)
         seconds["collide"] = time.perf_counter() - clock
         clock = time.perf_counter()
         if referenced is not None:
@@ -88,8 +94,9 @@ def scan_store(
             "passed_over": found.skipped,
             "vectors_state": scanning.matcher.files_state(),
             **({} if key is None else {"apart": key}),
+            **({} if found.learned is None else {"learned": found.learned}),
         }
-        classifier = CLASSIFIER if scanning.kinds else None
+        classifier = classifier_of(scanning)
         written: dict[str, float] = {}
         begin_stage("save")
 
@@ -100,7 +107,7 @@ def scan_store(
                 write()
                 written["export"] = time.perf_counter() - begun
 
-        store.results.replace(named_pairs(scratch), clusters, summary, classifier, export)
+        store.results.replace(named_pairs(scratch, scanning), clusters, summary, classifier, export)
         seconds["save"] = time.perf_counter() - clock - sum(written.values())
     return seconds | written
 
@@ -124,8 +131,10 @@ def find_pairs(
     quiet: bool,
     near: pa.Table | None = None,
     stale: pa.Table | None = None,
+    learned: dict[str, Any] | None = None,
 ) -> Found:
     """Find the pairs of all that is stored. With columns `hash`, only of the texts `near` with a text of `stale`.
+    `learned` is what an earlier scan learned, if this one is to use it.
 
     They are left in the tables `texts` and `pairs` of `scratch`.
     """
@@ -139,6 +148,7 @@ def find_pairs(
         sentences = Sentences(
             store.signing.tokens, signatures, store.corpus.texts, stale,
             bar.follow, store.corpus.rank, lambda: store.corpus.elsewhere(scanning.across) if near is None else None,
+            learned, NamesOfTexts(store),
         )  # fmt: skip
         engine = make_engine(resources, scratch, sentences)
         return scanning.matcher.find(engine, MatchContext(store.signing, scanning.rule, resources.processes))
@@ -224,12 +234,21 @@ def _with_each(clusters: Clusters, scratch: Database, hashes: Hashes) -> Cluster
     return Clusters(pa.concat_tables([clusters.clusters, alone]), pa.concat_tables([clusters.texts, texts]))
 
 
-def named_pairs(scratch: Database) -> Iterator[pa.RecordBatch]:
+def named_pairs(scratch: Database, scanning: Scanning) -> Iterator[pa.RecordBatch]:
     """Yield the pairs in `scratch` by the hashes of their texts."""
+    probability = "closeness" if scanning.verifier.gives_probability else "NULL::DOUBLE"
     return scratch.batches(
-        "SELECT one.hash AS a, two.hash AS b, jaccard, word_edit_distance, shared_tokens "
+        "SELECT one.hash AS a, two.hash AS b, jaccard, word_edit_distance, shared_tokens, "
+        f"{probability} AS probability "
         "FROM pairs p JOIN texts one ON one.number = p.a JOIN texts two ON two.number = p.b ORDER BY p.a, p.b"
     )
+
+
+def classifier_of(scanning: Scanning) -> Classifier | None:
+    """Return what says what the clusters of a scan mean, if anything is to."""
+    if not scanning.kinds:
+        return None
+    return RECORD_CLASSIFIER if scanning.matcher.of_records else CLASSIFIER
 
 
 def warn_of_hot_tokens(found: Found) -> None:

@@ -48,7 +48,7 @@ class Settings:
         given = {name: value for name, value in options.items() if value is not None}
         if given.pop("exact", False) and given.setdefault("candidates", "exact") != "exact":  # the short form
             raise SettingsError(f"exact and candidates {given['candidates']} exclude each other; omit one")
-        for name in ("vectors", "templates"):
+        for name in ("vectors", "templates", "labels", "review"):
             if isinstance(given.get(name), os.PathLike):
                 given[name] = os.fspath(given[name])
         if "engine" in given:

@@ -60,17 +60,20 @@ def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[s
     current.
 
     Options that were not requested are those of the last scan. If little has changed since, only the changes are
-    processed; otherwise everything is scanned again.
+    processed; otherwise everything is scanned again, with what the last scan learned.
     """
     last = store.results.last_scan()
     scanning = next_scanning(store, settings)
+    learned = None
     if last is not None:
         changed = None
+        if scanning == Scanning.from_described(last["scanning"]):
+            learned = last.get("learned")
         if scanning.matcher.by_tokens and not last["current"] and scanning == Scanning.from_described(last["scanning"]):
             changed = store.corpus.changed_texts()
         if changed is not None:
             return update_results(store, changed, last, settings.resources, quiet=quiet)
-    return scan_if_needed(store, scanning, settings.resources, quiet=quiet)
+    return scan_if_needed(store, scanning, settings.resources, quiet=quiet, learned=learned)
 
 
 def next_scanning(store: Store, settings: Settings) -> Scanning:

@@ -157,7 +157,7 @@ def compare_rows(
         sentences = Sentences(signing.tokens, signatures, fetch, wanted, bar.follow, rank_by_joins)
         engine = make_engine(resources, scratch, sentences)
         scanning.matcher.find(engine, MatchContext(signing, scanning.rule, resources.processes))
-        pairs = pa.Table.from_batches(list(named_pairs(scratch)), PAIRS)
+        pairs = pa.Table.from_batches(list(named_pairs(scratch, scanning)), PAIRS)
     a, b = (np.searchsorted(distinct, pairs[end].to_numpy()) for end in ("a", "b"))
     jaccard = np.nan_to_num(pairs["jaccard"].to_numpy(zero_copy_only=False).astype(np.float64))
     reference, closest = _closest(a, b, jaccard, new, stands_there)

@@ -41,7 +41,7 @@ def against_exact(store: Store, resources: Resources, jaccard: float | None = No
     with scratch_database(store, exact, resources, sentences) as scratch:
         find_pairs(store, scratch, exact, resources, "exact", quiet=quiet)
         scratch.execute(f"CREATE OR REPLACE TABLE truth {_PAIRS}")
-        for batch in named_pairs(scratch):
+        for batch in named_pairs(scratch, exact):
             scratch.insert("truth", pa.Table.from_batches([batch]).select(["a", "b", "jaccard"]))
         found = {"threshold": exact.jaccard, **_scored(scratch, store)}
         by_jaccard = scanning.verifier.least(scanning.jaccard) >= exact.jaccard

@@ -15,12 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from esdedup.analysis.classify import CLASSIFIER
 from esdedup.columns.arrays import Numbers
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.engines.cluster_tables import collapse
-from esdedup.jobs.scanning import cluster_pairs, find_pairs, named_pairs, warn_of_hot_tokens
+from esdedup.jobs.scanning import classifier_of, cluster_pairs, find_pairs, named_pairs, warn_of_hot_tokens
 from esdedup.jobs.scratch import scratch_database
 from esdedup.matching.groups import NO_TOKEN, token_matrix
 from esdedup.matching.lsh.collide import HOT_LIMIT
@@ -60,7 +59,7 @@ def update_results(
         near, stale = _column(changes.near), _column(changes.stale)
         found = find_pairs(store, scratch, scanning, resources, "update", quiet=quiet, near=near, stale=stale)
         warn_of_hot_tokens(found)
-        pairs = pa.Table.from_batches(list(named_pairs(scratch)), PAIRS)
+        pairs = pa.Table.from_batches(list(named_pairs(scratch, scanning)), PAIRS)
         outdated = np.union1d(changes.stale, changes.gone)
         ends = [pairs[end].to_numpy() for end in ("a", "b")]
         seeds = np.unique(np.concatenate([changes.changed, outdated, *ends]))
@@ -82,8 +81,8 @@ def update_results(
             },
             "hot_tokens": scanned["hot_tokens"] + changes.hot_tokens,
         }
-        classifier = CLASSIFIER if scanning.kinds else None
-        store.results.merge(_column(outdated), pairs, affected, clusters, summary, classifier)
+        meaning = classifier_of(scanning)
+        store.results.merge(_column(outdated), pairs, affected, clusters, summary, meaning)
     return {"update": time.perf_counter() - clock}
 
 

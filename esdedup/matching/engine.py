@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from esdedup.columns.database import Database
+    from esdedup.columns.hashing import Hashes
     from esdedup.matching.signers.text_signer import TextSigner
     from esdedup.matching.signing import Signing
     from esdedup.matching.verify.protocol import PairRule
@@ -141,6 +142,7 @@ class Found:
     hot_tokens: int = 0
     hot_places: list[str] = field(default_factory=list)
     skipped: dict[str, int] = field(default_factory=dict)  # texts that could not be compared, by reason
+    learned: dict[str, Any] | None = None  # as JSON holds it: for `add` and `explain`
 
 
 class Collisions(NamedTuple):
@@ -185,6 +187,16 @@ class Elsewhere(NamedTuple):
     all_texts: Sequence[Callable[[], Iterator[pa.RecordBatch]]] = ()
 
 
+class Naming(Protocol):
+    """How a matcher that writes for people, or reads what they wrote, names texts."""
+
+    def hashes(self, ids: Sequence[str]) -> dict[str, int]:
+        """Return the content hashes of the sentences with these ids, as far as they are there."""
+
+    def ids(self, hashes: Hashes) -> list[str]:
+        """Return the id of the first sentence of each of these texts."""
+
+
 @dataclass(frozen=True)
 class Sentences:
     """The source of a scan's sentences. Signatures come in numbered slices, except those that are done.
@@ -192,7 +204,7 @@ class Sentences:
     With `stale` (a column `hash`), only pairs with one of those texts are wanted, and only their collisions.
     `signatures` must then return every sentence that shares a token with them. `rank` lets the store find the records
     that share most terms with others; see `esdedup.store.ranking_joins`. `elsewhere` lets an engine on other machines
-    read all of them there.
+    read all of them there. `learned` is what an earlier scan learned, if this one is to use it; see `Found`.
     """
 
     tokens: int
@@ -202,6 +214,8 @@ class Sentences:
     progress: Progress = no_progress
     rank: Rank | None = None
     elsewhere: Callable[[], Elsewhere | None] = lambda: None
+    learned: dict[str, Any] | None = None
+    naming: Naming | None = None
 
 
 S = TypeVar("S")

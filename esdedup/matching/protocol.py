@@ -16,6 +16,8 @@ from esdedup.matching.verify.protocol import VERIFIERS, PairRule, Verifier
 from esdedup.options import Choice, Options, Registry, option, sort_out
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from esdedup.matching.engine import Engine, Found, MatchContext
     from esdedup.matching.signers.text_signer import TextSigner
 
@@ -26,13 +28,19 @@ ACROSS: tuple[str, ...] = get_args(Across)
 class Evidence(Protocol):
     """Queries to the store about two texts. Each runs only if it is called."""
 
-    def paired(self) -> bool:
-        """Return whether the last scan found them as a pair."""
+    def pair(self) -> Mapping[str, Any] | None:
+        """Return them as a pair of the last scan, if they are one."""
 
     def all_hot(self) -> bool:
         """Return whether they share tokens, and all of these are hot: more texts have them than are compared with each
         other.
         """
+
+    def learned(self) -> dict[str, Any] | None:
+        """Return what the matcher of the last scan learned; see `Found`."""
+
+    def texts(self) -> pa.Table:
+        """Return all texts (hash, group_id, text), a row for each sentence."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +57,9 @@ class Matcher(Choice):
 
     counts_tokens: ClassVar[bool]
     """Whether `shared_tokens` of its pairs counts tokens."""
+
+    of_records: ClassVar[bool] = False
+    """Whether it compares the fields of records, so that a text has names and values."""
 
     runs_anywhere: ClassVar[bool]
     """Whether it runs on every engine. Otherwise it works in the database of the local one."""
@@ -83,7 +94,7 @@ class Matcher(Choice):
         """Return the lowest Jaccard similarity that its own measure stands for; None if it has no such measure."""
         return None
 
-    def measures(self, signer: TextSigner, one: str, two: str) -> dict[str, Any]:
+    def measures(self, signer: TextSigner, one: str, two: str, evidence: Evidence) -> dict[str, Any]:
         """Return measures of two texts that only this matcher has, for `explain`."""
         return {}
 
@@ -93,6 +104,7 @@ MATCHERS: Registry[Matcher] = Registry(
     {
         "tokens": "esdedup.matching.lsh.matcher:Tokens",
         "exact": "esdedup.matching.exact.matcher:AllPairs",
+        "records": "esdedup.matching.records.matcher:Records",
         "projection": "esdedup.papers.projection.matcher:Projection",
         "agreement": "esdedup.papers.agreement.matcher:Agreement",
         "queries": "esdedup.papers.queries.matcher:Queries",
@@ -156,7 +168,10 @@ class Scanning(Options):
         Raises `SettingsError` for a value outside its range, or for an option that does not apply.
         """
         given = {name: value for name, value in given.items() if value is not None}
+        asked = frozenset(given)
         chosen = {registry.option: given.pop(registry.option, registry.names[0]) for registry in _CHOICES}
+        if VERIFIERS.option not in asked and (able := MATCHERS[chosen[MATCHERS.option]].verifiers):
+            chosen[VERIFIERS.option] = able[0]  # records have only one
         names = [cls.names() | {"ignore"}, *(registry[chosen[registry.option]].names() for registry in _CHOICES)]
         others = bool(given.keys() - frozenset().union(*names))
         if others:  # only then the other implementations are imported

@@ -12,8 +12,10 @@ from typing import Any, TypedDict
 import numpy as np
 import pyarrow as pa
 
+from esdedup.analysis.names import RECORD
 from esdedup.analysis.templates import FramedTexts, frame_texts
 from esdedup.matching.verify.edits import word_edit_distances
+from esdedup.output.records_beside import Beside, records_beside
 
 ROWS = 12
 """Default number of rows, one text each."""
@@ -74,11 +76,13 @@ class Aligned(TypedDict):
     """A cluster's texts, the representative first.
 
     Each row has one piece for each of the `slots`, in order, unless its end is left out. `more_texts` texts have no
-    row; `more_sentences` sentences have one of these texts.
+    row; `more_sentences` sentences have one of these texts. Records have `fields` beside each other, a line
+    for each row.
     """
 
     slots: list[SlotName]
     rows: list[Row]
+    fields: Beside | None
     more_texts: int
     more_sentences: int
 
@@ -116,6 +120,7 @@ def align_cluster(
     return {
         "slots": [{"name": slot.name, "type": slot.type} for slot in framed.frame.slots],
         "rows": [_row(own, members_of[text], sentences) for own, text in zip(pieces, chosen, strict=True)],
+        "fields": records_beside(chosen) if cluster.get("kind") == RECORD else None,
         "more_texts": len(members_of) - len(chosen),
         "more_sentences": len(cluster["members"]) - sum(copies),
     }

@@ -36,6 +36,7 @@ KIND_COLOURS = {
     "drift": "#b8431d",
     "references": "#8250b0",
     "other": "#8a6512",
+    "record": "#a83279",
 }
 """`WRITING` has enough contrast on each of these."""
 

@@ -19,6 +19,7 @@ from esdedup.output.aligned import align_cluster
 from esdedup.output.drawing import on_dark
 from esdedup.output.html import page
 from esdedup.output.plots import classes, draw_cluster_sizes, draw_kinds, sizes_of_kinds
+from esdedup.output.records_beside import weights_of
 from esdedup.output.reproduce import commands, defaults, state
 from esdedup.output.skips import in_words
 from esdedup.store.cluster_queries import ClusterQuery
@@ -67,10 +68,12 @@ _OF_KINDS = {
     "drift": "a different fact about the same subject",
     "references": "citations and lists of the same works",
     "other": "similar, but of none of these kinds",
+    "record": "records of one thing: a person, a product, a paper",
 }
 _VERIFIED = {
     "exact": "Every pair was verified in full: a Jaccard similarity of {jaccard} or more.",
     "cosine": "Every pair was verified by its sentence vectors: a cosine of {cosine} or more.",
+    "probability": "Every pair of records has a probability that they are the same.",
     "words": "Every pair was verified by its words.",
     "none": "Nothing was verified: every candidate counts as a pair.",
 }
@@ -95,6 +98,7 @@ def report_page(store: Store, summary: Mapping[str, Any]) -> str:
         "sizes_plot": _pictures(draw_cluster_sizes, sizes) if sizes else None,
         "contradictory": list(_contradictory(store)) if kinds else [],
         "largest": list(_largest(store)),
+        "weights": weights_of((store.results.last_scan() or {}).get("learned")),
         "templates": list(_templates(store)) if "template" in kinds else [],
         "skipped": _skipped(checkpoints, summary["skipped"]),
         "settings": _settings(summary["settings"]),

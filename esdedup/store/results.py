@@ -199,8 +199,10 @@ class Results:
         self.db.execute("DROP TABLE IF EXISTS named_pairs")
 
     def pair_hashes(self, among: pa.Table | None = None) -> Iterator[pa.RecordBatch]:
-        """Return rows (a, b, jaccard, shared_tokens): the texts of each pair, or only `among` the few in `hash`."""
-        every = "SELECT a, b, jaccard, shared_tokens FROM pairs"
+        """Return rows (a, b, jaccard, shared_tokens, probability): the texts of each pair, or only `among` the few in
+        `hash`.
+        """
+        every = "SELECT a, b, jaccard, shared_tokens, probability FROM pairs"
         if among is None:
             return self.db.batches(every)
         self.db.create("few", among, temporary=True)
@@ -396,7 +398,8 @@ _TEXTS = "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT 
 _IGNORED_TEXTS = "SELECT hash FROM cluster_texts JOIN clusters ON id = cluster WHERE ignored"
 _SHOWN = f"a NOT IN ({_IGNORED_TEXTS}) AND b NOT IN ({_IGNORED_TEXTS})"
 _NAMED_PAIRS = f"""
-SELECT least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, p.jaccard, p.word_edit_distance, p.shared_tokens
+SELECT least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, p.jaccard, p.word_edit_distance, p.shared_tokens,
+    p.probability
 FROM (SELECT * FROM pairs WHERE {_SHOWN} AND {{}}) p JOIN members one ON one.hash = p.a AND one.turn = 1
 JOIN members two ON two.hash = p.b AND two.turn = 1"""
 _BESIDE = ("frame", "contradictions", "contradiction", "copies")

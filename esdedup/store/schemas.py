@@ -23,7 +23,7 @@ from esdedup.store.cluster_kinds import FOUND, MEANINGS
 if TYPE_CHECKING:
     from esdedup.columns.database import Database
 
-SCHEMA_VERSION = 10
+SCHEMA_VERSION = 11
 
 DOCUMENT_ROWS: pa.Schema = pa.schema(
     [
@@ -110,6 +110,7 @@ PAIRS: pa.Schema = pa.schema(
         ("jaccard", pa.float64()),
         ("word_edit_distance", pa.int32()),
         ("shared_tokens", pa.int32()),
+        ("probability", pa.float64()),  # null if the matcher has none
     ]
 )
 

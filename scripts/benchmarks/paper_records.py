@@ -75,9 +75,9 @@ def _index(data: Path, store: Path | str, name: str) -> None:
 
 def _chosen(data: Path, store: Path, true: Matches) -> list[Row]:
     """Preset records, with --cosine chosen on one half of Fodor's records and judged on the other, both ways round."""
-    _index(data, store, "records")
+    _index(data, store, "records-cosine")
     by_text = _ids_by_text(data)
-    options = {**preset("records"), "kinds": False}
+    options = {**preset("records-cosine"), "kinds": False}
     found: dict[float, Matches] = {}
     for cosine in COSINES:
         esdedup.scan(store=store, **{**options, "cosine": cosine})

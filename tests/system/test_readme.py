@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from esdedup.cli.defaults import presets
+from esdedup.jobs.presets import preset_names
 from tests.support.commands import said
 
 ROOT = Path(__file__).parents[2]
@@ -91,7 +91,7 @@ def test_every_preset_has_a_command_that_runs(
     monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / "papers.md").read_text("utf-8")
     commands = text.split("```sh\n")[1].split("```")[0].splitlines()
-    assert {line.split("--preset ")[1].split(" ")[0] for line in commands} == set(presets())
+    assert {line.split("--preset ")[1].split(" ")[0] for line in commands} == set(preset_names())
     for line in commands:
         name, *words = shlex.split(line.replace("DATA", str(data_folder)))
         assert name == "esdedup"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,15 @@ _RARITY = 0.5
 _LIKELY = 0.02
 """Pairs below have no influence on others."""
 _LEAST = 1e-12
+_TOLD = 20
+"""A pair that a person has judged counts as so many."""
+
+
+class Told(NamedTuple):
+    """Candidates, by their places, of which it is known whether they are the same: 1 or 0."""
+
+    at: Numbers
+    same: Probabilities
 
 
 @dataclass(frozen=True)
@@ -98,10 +107,13 @@ def learn(
     chance: Levels,
     others: int,
     together: Together,
+    told: Told | None,
     classes: int,
+    begun: Weights | None = None,
 ) -> Weights:
     """Learn from candidates with these `levels` (pairs, fields), and from pairs by `chance` that stand for all
-    `others`, which are not among them. `together` makes of log odds probabilities that hold for all pairs at once.
+    `others`, which are not among them. `together` makes of log odds probabilities that hold for all pairs at once;
+    those that are `told` are known, and count more. From weights that have `begun`, learn for one round.
 
     Pairs with the same levels are counted as one where that is the same.
     """
@@ -111,11 +123,17 @@ def learn(
     with_pattern = np.bincount(pattern, minlength=len(patterns))
     by_chance = np.bincount(seen_pattern, minlength=len(seen)) * (others / max(1, len(chance)))
     supposed = _begun(sizes, levels[:0], classes).levels
-    weights = _begun(sizes, chance if len(chance) else levels, classes)
-    for _ in range(_ROUNDS):
+    weights = begun or _begun(sizes, chance if len(chance) else levels, classes)
+    counts_as = np.ones(len(pattern))
+    if told is not None:
+        counts_as[told.at] = _TOLD
+        with_pattern = np.bincount(pattern, counts_as, len(patterns))
+    for _ in range(_ROUNDS if begun is None else 1):
         likely = _likelihoods(weights, patterns)
         same = together(_log_odds(likely)[pattern] + rarity)
-        of_patterns = np.bincount(pattern, same, len(patterns))
+        if told is not None:
+            same[told.at] = told.same
+        of_patterns = np.bincount(pattern, same * counts_as, len(patterns))
         members = np.vstack([_normalized(likely[:-1]) * (with_pattern - of_patterns), of_patterns])
         outside = _normalized(_likelihoods(weights, seen)[:-1]) * by_chance
         sums = members.sum(1)
@@ -133,7 +151,7 @@ def learn(
             learned.append(tuple(tuple((each / each.sum()).tolist()) for each in counts))
         shares = np.maximum(sums / max(1, sums.sum()), _LEAST)
         before, weights = weights, Weights(tuple((shares / shares.sum()).tolist()), tuple(learned))
-        if _difference(before, weights) < _CLOSE:
+        if difference(before, weights) < _CLOSE:
             break
     return weights
 
@@ -172,7 +190,8 @@ def _normalized(likely: Shares) -> Shares:
     return np.asarray(found / found.sum(0), np.float64)
 
 
-def _difference(one: Weights, two: Weights) -> float:
+def difference(one: Weights, two: Weights) -> float:
+    """Return by how much the share of a level differs most."""
     differences = (
         abs(a - b)
         for fields, others in zip(one.levels, two.levels, strict=True)

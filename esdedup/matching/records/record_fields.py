@@ -34,6 +34,8 @@ class Field:
     kind: Kind
     values: Sequence[str]
     number: Numbers  # of the value of each record, -1 if it has none
+    column: str  # that it is of, or a part of
+    column_kind: str
 
     @cached_property
     def counts(self) -> Numbers:
@@ -108,18 +110,24 @@ def _fields(name: str, column: pa.Array, kind_name: str | None) -> Iterator[Fiel
     kind = KINDS[kind_name] if kind_name else guessed([raw[value] for value in some.tolist()], counts[some], repeats)
     shaped = [kind.shaped(value) for value in raw]
     if not kind.parts:
-        yield _numbered(name, kind, shaped, place)
+        yield _numbered(name, kind, shaped, place, name, kind)
         return
     parted = zip(*map(kind.parted, shaped), strict=True)
     for part, values in zip(kind.parts, parted, strict=True):
         if any(values):
-            yield _numbered(f"{name}: {part.name}", part, values, place)
+            yield _numbered(f"{name}: {part.name}", part, values, place, name, kind)
 
 
-def _numbered(name: str, kind: Kind, shaped: Sequence[str], place: Numbers) -> Field:
+def _numbered(name: str, kind: Kind, shaped: Sequence[str], place: Numbers, column: str, column_kind: Kind) -> Field:
     known: dict[str, int] = {}
     number = np.array([*(known.setdefault(value, len(known)) if value else -1 for value in shaped), -1], np.int64)
-    return Field(name, kind, list(known), number[place])
+    return Field(name, kind, list(known), number[place], column, column_kind.name)
+
+
+def empty_field(name: str, kind_name: str, records: int) -> Field:
+    """Return a field that no record has."""
+    parts = {part.name: part for kind in KINDS.values() for part in kind.parts}
+    return Field(name, {**KINDS, **parts}[kind_name], [], np.full(records, -1), name, kind_name)
 
 
 def exchange_names(fields: Sequence[Field], levels: Levels, a: Numbers, b: Numbers) -> None:

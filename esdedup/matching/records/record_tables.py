@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from esdedup.columns.arrays import without_dictionary
 from esdedup.columns.tables import ID, ids_of, table_of
 from esdedup.errors import UsageError
 from esdedup.matching.records.field_kinds import KINDS
+from esdedup.matching.records.matching import Known
 
 
 def columns_of(
@@ -54,3 +56,18 @@ def _strings(column: pa.ChunkedArray, name: Any) -> pa.Array:
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
         raise UsageError(f"column {name!r} holds {column.type}, not single values; leave it out") from error
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+
+
+def known_rows(known: Iterable[tuple[Any, Any, bool]], ids: Sequence[Any], first_right: int | None) -> Known | None:
+    """Return judged pairs by the numbers of their rows. Raises `UsageError` for an id that is not there."""
+    middle = len(ids) if first_right is None else first_right
+    left = {each: row for row, each in enumerate(ids[:middle])}
+    right = left if first_right is None else {each: row for row, each in enumerate(ids[middle:], middle)}
+    held = list(known)
+    for one, two, _ in held:
+        if one not in left or two not in right:
+            raise UsageError(f"known: no record {one if one not in left else two!r}; name ids of the tables")
+    if not held:
+        return None
+    a, b, same = zip(*((left[one], right[two], same) for one, two, same in held), strict=True)
+    return Known(np.array(a), np.array(b), np.array(same, np.bool_))

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from esdedup.columns.arrays import Numbers
 from esdedup.matching.records.record_fields import Field
@@ -31,15 +33,30 @@ def possible_pairs(records: int, first_right: int | None) -> int:
     return records * (records - 1) // 2 if first_right is None else first_right * (records - first_right)
 
 
-def candidates(fields: Sequence[Field], records: int, first_right: int | None) -> tuple[Numbers, Numbers]:
-    """Return pairs of records a[i] < b[i], in order."""
+ALONE, TOGETHER = 1, 2
+"""Bits that say how a candidate was found: by a rare term, or by two of the rarest."""
+
+
+class Candidates(NamedTuple):
+    """Pairs of records a[i] < b[i], in order, and how each was found; None if they are all that there are."""
+
+    a: Numbers
+    b: Numbers
+    by: npt.NDArray[np.int8] | None
+
+
+def candidates(
+    fields: Sequence[Field], records: int, first_right: int | None, also: tuple[Numbers, Numbers] | None = None
+) -> Candidates:
+    """Find candidates. The pairs `also` are some, too."""
     if possible_pairs(records, first_right) <= _ALL_PAIRS:
-        return _all_pairs(records, first_right)
+        return Candidates(*_all_pairs(records, first_right), None)
     record, term, field_of, terms = _terms(fields)
     holders = np.bincount(term, minlength=terms)
     shared = holders[term] > 1
     record, term = record[shared], term[shared]
-    keys = [_met(term, record, _ALONE, _PAIRS_ALONE * records, records, first_right)]
+    alone = _met(term, record, _ALONE, _PAIRS_ALONE * records, records, first_right)
+    keys = [np.empty(0, np.int64)]
     order = np.lexsort((term, holders[term], record))
     record, term = record[order], term[order]
     start = np.flatnonzero(np.diff(record, prepend=-1))
@@ -59,8 +76,13 @@ def candidates(fields: Sequence[Field], records: int, first_right: int | None) -
             owner.append(there[apart])
         most = _PAIRS_TOGETHER * records // parts
         keys.append(_met(np.concatenate(both), np.concatenate(owner), _TOGETHER, most, records, first_right))
-    found = np.unique(np.concatenate(keys))
-    return found // records, found % records
+    met = np.unique(np.concatenate(keys))
+    one, two = (np.empty(0, np.int64),) * 2 if also is None else (np.minimum(*also), np.maximum(*also))
+    found = np.unique(np.concatenate([alone, met, one * records + two]))
+    by = np.zeros(len(found), np.int8)
+    by[np.searchsorted(found, alone)] |= ALONE
+    by[np.searchsorted(found, met)] |= TOGETHER
+    return Candidates(found // records, found % records, by)
 
 
 def _all_pairs(records: int, first_right: int | None) -> tuple[Numbers, Numbers]:

@@ -31,6 +31,9 @@ class Verifier(Choice):
     asks_closeness: ClassVar[bool]
     """Whether it needs the matcher's own measure of closeness; see `near`."""
 
+    gives_probability: ClassVar[bool] = False
+    """Whether the matcher's measure is the probability that the two are the same."""
+
     threshold: ClassVar[str] = "jaccard"
     """The option that decides what is similar enough."""
 
@@ -80,6 +83,7 @@ VERIFIERS: Registry[Verifier] = Registry(
     {
         "exact": "esdedup.matching.verify.verifiers:Exact",
         "cosine": "esdedup.matching.verify.verifiers:Cosine",
+        "probability": "esdedup.matching.verify.verifiers:Probable",
         "words": "esdedup.matching.verify.verifiers:WordEdits",
         "none": "esdedup.matching.verify.verifiers:Unverified",
     },

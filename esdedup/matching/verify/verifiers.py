@@ -1,4 +1,6 @@
-"""The verifiers: by exact Jaccard similarity, by the cosine of a matcher's vectors, by words that differ, and none."""
+"""The verifiers: by exact Jaccard similarity, by the cosine of a matcher's vectors, by its probability, by words that
+differ, and none.
+"""
 
 from __future__ import annotations
 
@@ -64,6 +66,26 @@ class Cosine(Verifier):
     def doubted(self, compared: str) -> str:
         """Explain by the threshold, because the cosine is not stored."""
         return f"the cosine of their {compared} is below {self.cosine}"
+
+
+@dataclass(frozen=True)
+class Probable(Verifier):
+    """A pair is likely enough to be the same. The matcher has decided it."""
+
+    name = "probability"
+    summary = "by the probability that two records are the same"
+    compares = True
+    asks_closeness = True
+    gives_probability = True
+    threshold = "min-probability"
+
+    def near(self, measure: Measure, a: Numbers, b: Numbers) -> tuple[Numbers | slice, Similarities | None]:
+        """Return all candidates with their probabilities."""
+        return slice(None), measure(a, b)
+
+    def reached(self, found: Mapping[str, Any], jaccard: float, compared: str) -> str:
+        """Explain by the probability."""
+        return f"probability {found['probability']:.3f}"
 
 
 @dataclass(frozen=True)

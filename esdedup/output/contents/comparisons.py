@@ -124,6 +124,8 @@ class Pair(Result):
     """Number of words to insert, delete or replace to turn one text into the other; null with `--verify none`."""
     shared_tokens: Count32
     """Number of tokens that both texts share; with `--candidates agreement`, of equal values in their signatures."""
+    probability: Share | None
+    """Probability that two records are the same, to 6 decimals; null unless `--candidates records`."""
 
 
 @answer
@@ -173,6 +175,23 @@ class Thresholds(Result):
 
 
 @answer
+class Weighed(Result):
+    """What a field says of two records."""
+
+    field: str
+    """Name of the field; `all records` is how likely any two records are the same, `rare values` or `common values`
+    what is added as they agree on such."""
+    a: str | None
+    """What A has there, as it is compared."""
+    b: str | None
+    """What B has."""
+    level: str | None
+    """How alike the two are."""
+    weight: float
+    """How many times this doubles the odds that the two are the same; below 0, halves them."""
+
+
+@answer
 class Explanation(Result, shown=("verdict", "jaccard", "word_edit_distance", "shared_tokens")):
     """Why two sentences did or did not match."""
 
@@ -204,6 +223,12 @@ class Explanation(Result, shown=("verdict", "jaccard", "word_edit_distance", "sh
     """What each term adds to the damage of A, and of B, as if these were the only copies; after `--keep clean`."""
     values_agreeing: Count = MISSING
     """Number of values in which the signatures agree, if candidates came from agreement."""
+    probability: Share = MISSING
+    """Probability that two records are the same: of a pair, as the scan found it, else by their fields alone."""
+    min_probability: Share = MISSING
+    """Least probability of a pair of records in the last scan."""
+    fields: list[Weighed] = MISSING
+    """What each field of two records says."""
     verdict: str = MISSING
     """The verdict in words."""
     diff: list[tuple[Annotated[str, ("enum", ("=", "-", "+"))], str]] = MISSING

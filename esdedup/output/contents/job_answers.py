@@ -320,6 +320,9 @@ class LastScan(Result):
     """Fingerprint of the file of word vectors; null if the scan uses none."""
     apart: str = MISSING
     """Fingerprint of the texts that `dedupe` found in references or in longer texts."""
+    learned: Free = MISSING
+    """What was learned of records: the kinds of columns, and how often each level of each field is found among the same
+    records and among others."""
     far_reaching_clusters: Count
     """Number of clusters with a member that is far less similar to the representative than a pair must be."""
     ignored_clusters: Count

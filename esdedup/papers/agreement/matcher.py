@@ -57,7 +57,7 @@ class Agreement(Matcher):
             return f"not a pair: candidates, but {missed}"
         return f"a pair: {agree}, and {scanning.reached(found)}"
 
-    def measures(self, signer: TextSigner, one: str, two: str) -> dict[str, Any]:
+    def measures(self, signer: TextSigner, one: str, two: str, evidence: Evidence) -> dict[str, Any]:
         """Return how many values agree."""
         from esdedup.papers.agreement.agreement_scan import agreeing_values
 

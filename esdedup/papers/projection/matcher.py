@@ -58,7 +58,7 @@ class Projection(ProjectionOptions, Matcher):
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
         """By the pairs of the last scan: the bits of the signatures are not kept."""
         bits = f"{self.hamming} of {self.signature_bits} bits"
-        if evidence.paired():
+        if evidence.pair():
             reached = scanning.reached(found, "vectors")
             return f"a pair: by projection, their signatures differ in at most {bits}, and {reached}"
         if missed := scanning.missed(found):

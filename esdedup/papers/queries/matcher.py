@@ -33,7 +33,7 @@ class Queries(QueryOptions, Matcher):
 
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
         """Explain by the pairs of the last scan: the results of single queries are not stored."""
-        if evidence.paired():
+        if evidence.pair():
             best = f"one was among the {self.top} best matches of the other"
             return f"a pair: {best}, and {scanning.reached(found)}"
         if missed := scanning.missed(found):

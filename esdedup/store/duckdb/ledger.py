@@ -33,6 +33,15 @@ _SUMMARY = {
     "passed_over?": _COUNTS,
     "vectors_state?": (int, None),
     "apart?": (str, None),
+    "learned?": {
+        "kinds": {...: str},
+        "paired": {...: str},
+        "threshold": float,
+        "recall": float,
+        "fields": [{"field": str, "kind": str, "levels": [str]}],
+        "shares": [float],
+        "levels": [[[float]]],
+    },
     ...: ANY,
 }
 

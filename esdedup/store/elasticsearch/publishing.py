@@ -112,7 +112,8 @@ def _pairs(db: Database, chosen: str) -> str:
     fields = {
         "a_hash": _signed("p.a"), "b_hash": _signed("p.b"), "a": "least(one.id, two.id)",
         "b": "greatest(one.id, two.id)", "jaccard": "p.jaccard", "word_edit_distance": "p.word_edit_distance",
-        "shared_tokens": "p.shared_tokens", "cluster": _shown("one.cluster"), "ignored": "one.ignored OR two.ignored",
+        "shared_tokens": "p.shared_tokens", "probability": "p.probability",
+        "cluster": _shown("one.cluster"), "ignored": "one.ignored OR two.ignored",
     }  # fmt: skip
     tables = "part p JOIN faces one ON one.hash = p.a JOIN faces two ON two.hash = p.b"
     return _documents(f"{_shown('p.a')} || {_shown('p.b')}", fields, tables, EVERY)

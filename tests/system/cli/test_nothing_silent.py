@@ -67,16 +67,16 @@ def test_rows_are_not_called_sentences(tmp_path: Path) -> None:
 def test_the_preset_of_records_against_a_reference(tmp_path: Path) -> None:
     old = json_lines(tmp_path / "orgs.jsonl", [{"id": str(n), "text": SENTENCES[n]} for n in range(20)])
     new = json_lines(tmp_path / "dups.jsonl", [{"id": str(n), "text": SENTENCES[n]} for n in (3, 50)])
-    answer = said("dedupe", new, "--against", old, "--preset", "records", "-o", tmp_path / "x")
+    answer = said("dedupe", new, "--against", old, "--preset", "records-cosine", "-o", tmp_path / "x")
     assert (answer.code, "1 dropped (1 in reference)" in answer.out) == (0, True)
     for verb in ("dedupe", "run"):
-        answer = said(verb, new, "--preset", "records", "--jaccard", "0.9", "-o", tmp_path / verb)
+        answer = said(verb, new, "--preset", "records-cosine", "--jaccard", "0.9", "-o", tmp_path / verb)
         assert (answer.code, "the threshold is cosine" in answer.err) == (2, True)
 
 
 def test_explain_names_the_threshold_that_counts(tmp_path: Path) -> None:
     rows = [{"id": "a", "text": SENTENCES[0]}, {"id": "b", "text": SENTENCES[0].replace(" ", " x ", 1)}]
-    said("run", json_lines(tmp_path / "a.jsonl", rows), "--preset", "records", "-o", tmp_path / "x")
+    said("run", json_lines(tmp_path / "a.jsonl", rows), "--preset", "records-cosine", "-o", tmp_path / "x")
     answer = said("explain", "a", "b", "--store", tmp_path / "x" / "store.duckdb").out
     assert "cosine" in answer
     assert "(at least" not in answer
@@ -98,7 +98,7 @@ def test_short_rows_are_deduplicated(tmp_path: Path) -> None:
     [
         ("documents", "--verify exact --jaccard 0.5"),
         ("weissman", "--verify exact"),
-        ("records", "one source: --across any"),
+        ("records-cosine", "one source: --across any"),
     ],
 )
 def test_presets_deduplicate_and_say_how(tmp_path: Path, preset: str, words: str) -> None:

@@ -210,9 +210,9 @@ def test_options_that_would_make_no_difference_are_refused(options: dict[str, An
     ("preset", "flags", "candidates", "verify"),
     [
         ("random-projection", ["--exact"], "exact", "exact"),
-        ("records", ["--exact"], "exact", "exact"),
+        ("records-cosine", ["--exact"], "exact", "exact"),
         ("solr", ["--candidates", "tokens"], "tokens", "exact"),
-        ("records", ["--verify", "exact"], "queries", "exact"),
+        ("records-cosine", ["--verify", "exact"], "queries", "exact"),
         ("documents", ["--candidates", "queries"], "queries", "none"),
     ],
 )

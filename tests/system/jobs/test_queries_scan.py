@@ -86,7 +86,7 @@ def test_the_presets(tmp_path: Path, data_folder: Path) -> None:
     truth = tmp_path / "truth.tsv"
     truth.write_text("".join("fodors/{}\tzagats/{}\n".format(*line.split(",")) for line in true))
     found = {}
-    for preset in ("solr", "records"):
+    for preset in ("solr", "records-cosine"):
         done = command(
             "run", *sources, "--preset", preset, "--text-column", "name,addr,city", "--out", preset, cwd=tmp_path
         )

@@ -168,7 +168,7 @@ def test_nothing_to_find(texts: list[str]) -> None:
 
 @pytest.mark.parametrize("name", [name for name in MATCHERS.names if name not in ("tokens", "exact")])
 def test_what_needs_the_local_engine_says_so(name: str) -> None:
-    scanning = Scanning.of(candidates=name, verify="none")
+    scanning = Scanning.of(candidates=name)
     with Database(memory=2**28, threads=1) as scratch:
         engine = ListEngine(scratch, Sentences(SIGNING.tokens, lambda _: [], lambda _: []), 2**24, 1)
         with pytest.raises(UsageError, match="need the local engine; this is lists"):

@@ -1,0 +1,115 @@
+"""Candidates by what records have in common, field by field, each with a probability."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from esdedup.errors import SettingsError
+from esdedup.matching.protocol import Matcher
+from esdedup.options import option
+
+if TYPE_CHECKING:
+    from esdedup.matching.engine import Engine, Found, MatchContext
+    from esdedup.matching.protocol import Evidence, Scanning
+    from esdedup.matching.signers.text_signer import TextSigner
+
+PAIRED, KIND = "=", ":"
+"""In `fields`: between two columns that mean the same, and between a column and its kind."""
+
+
+@dataclass(frozen=True)
+class Records(Matcher):
+    """Compares all columns of records, and learns what they say from the records themselves."""
+
+    name = "records"
+    summary = "records with values in common, compared field by field"
+    verifiers = ("probability",)
+    by_tokens = False
+    counts_tokens = True
+    runs_anywhere = False
+    of_records = True
+
+    min_probability: float | None = option(
+        None, "Least probability of a pair.", unit="S", low=0, high=1, above=True,
+        usual="that of the highest expected F1",
+    )  # fmt: skip
+    fields: str | None = option(
+        None, "What is guessed wrong: COLUMN:KIND is the kind of a column, ONE=TWO are columns of two tables that mean "
+        "the same.", unit="LIST", pattern=r"[^=:,]+[=:][^=:,]+(,[^=:,]+[=:][^=:,]+)*",
+        expected="allowed: parts such as born:date or title=name, parted by commas",
+    )  # fmt: skip
+    labels: str | None = option(None, "CSV of pairs that are known, as --review writes it.", unit="FILE.csv")
+    review: str | None = option(
+        None, "Write the least certain pairs to a CSV, to say which are the same.", unit="FILE.csv"
+    )
+
+    def check_together(self) -> None:
+        """Check the kinds of `fields`, without loading what compares them."""
+        for name, kind in self.kinds.items():
+            if kind not in KIND_NAMES:
+                raise SettingsError(f"fields: {name} is {kind!r}; allowed: {', '.join(KIND_NAMES)}")
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kinds of columns that are not guessed."""
+        return dict(self._parts(KIND))
+
+    @property
+    def paired(self) -> dict[str, str]:
+        """Columns of the second table by those of the first one that mean the same."""
+        sides = [(one.removeprefix("left."), two.removeprefix("right.")) for one, two in self._parts(PAIRED)]
+        return dict(sides)
+
+    def _parts(self, sign: str) -> list[tuple[str, str]]:
+        parts = [part.partition(sign) for part in (self.fields or "").split(",") if sign in part]
+        return [(one.strip(), two.strip()) for one, _, two in parts]
+
+    def check_files(self) -> None:
+        """Raise `SettingsError` if the file of labels cannot be used."""
+        if self.labels is not None:
+            from esdedup.matching.records.labelled_pairs import read_labels
+
+            read_labels(self.labels)
+
+    def files_state(self) -> int | None:
+        """Return a number that changes with the labels."""
+        if self.labels is None:
+            return None
+        from esdedup.matching.records.labelled_pairs import labels_state
+
+        return labels_state(self.labels)
+
+    def find(self, engine: Engine, context: MatchContext) -> Found:
+        """See `esdedup.matching.records.records_scan`."""
+        from esdedup.matching.records.records_scan import RecordsScan
+
+        return RecordsScan(engine, context, self).find()
+
+    def measures(self, signer: TextSigner, one: str, two: str, evidence: Evidence) -> dict[str, Any]:
+        """Return the `probability` that two records are the same, and what each of their `fields` says."""
+        from esdedup.matching.records.two_records import weighed
+
+        learned = evidence.learned()
+        if learned is None:
+            return {}
+        found = weighed(learned, evidence.texts(), one, two)
+        if self.min_probability is not None:
+            found["min_probability"] = self.min_probability
+        return found | ({"probability": pair["probability"]} if (pair := evidence.pair()) is not None else {})
+
+    def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
+        """Explain by the pairs of the last scan, and by the probability."""
+        chance = found.get("probability")
+        if chance is None:
+            return "not a pair: nothing was learned of these records yet; scan the store"
+        if evidence.pair() is not None:
+            return f"a pair: probability {chance:.3f}"
+        least = found["min_probability"]
+        if chance < least:
+            return f"not a pair: probability {chance:.3f} is below {least:.3f}"
+        return f"not a pair: by themselves {chance:.3f}, but they were no candidates, or other records fit better"
+
+
+KIND_NAMES = ("name", "date", "number", "code", "phone", "email", "address", "text", "category")
