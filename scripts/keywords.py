@@ -49,7 +49,7 @@ def module() -> str:
                _lines(option for option in Scanning.declared() if option.name == "kinds")),
         _group("ResourceOptions", "What the job may use of the machine.", _lines(Resources.declared())),
         _group("PresetOption", "A preset.", [("preset", "str | None", "Name of a preset, whose options hold where no "
-               "other is given; as --preset of the commands.")]),
+               "other is given.")]),
         _join("IndexOptions", "Options of `index`.", "ReadingOptions", "SigningOptions", "ResourceOptions",
               "PresetOption"),
         _join("FindOptions", "Options of `scan`.", "ScanOptions", "KindsOption", "ResourceOptions", "PresetOption"),

@@ -176,7 +176,8 @@ class Deduplicated(Generic[T]):
     def __repr__(self) -> str:
         from esdedup.output.record_counts import in_words
 
-        return f"Deduplicated(jaccard {self.threshold:g}: {in_words(self.records, 'record')})"
+        least = f"jaccard {self.threshold:g}: " if self.threshold else ""
+        return f"Deduplicated({least}{in_words(self.records, 'record')})"
 
     def _repr_html_(self) -> str:
         from esdedup.output.record_counts import in_words

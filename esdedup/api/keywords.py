@@ -166,7 +166,7 @@ class ScanOptions(TypedDict, total=False):
     same. Only with candidates "records"."""
 
     labels: str | Path | None
-    """CSV of pairs that are known, as --review writes it. Only with candidates "records"."""
+    """CSV of pairs that are known, as `review` writes it. Only with candidates "records"."""
 
     review: str | Path | None
     """Write the least certain pairs to a CSV, to say which are the same. Only with candidates "records"."""
@@ -238,7 +238,7 @@ class PresetOption(TypedDict, total=False):
     """A preset. None means the default."""
 
     preset: str | None
-    """Name of a preset, whose options hold where no other is given; as --preset of the commands."""
+    """Name of a preset, whose options hold where no other is given."""
 
 
 class IndexOptions(ReadingOptions, SigningOptions, ResourceOptions, PresetOption, total=False):

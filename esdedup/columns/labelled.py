@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-ALL = "*"
-"""Instead of the names of columns: all but that of the ids."""
-
-_NAME_END, _END = ": ", " | "
-_BAR, _OTHER_BAR = "|", "¦"
-
-
-def label_of(name: object, number: int) -> str:
-    """Return what a column is called in texts: its name, or its number from 1 if it has none."""
-    return str(name).replace(_BAR, _OTHER_BAR).replace(_NAME_END, ":").strip() or str(number)
-
-
-def labelled_text(labels: Iterable[str], values: Iterable[str]) -> str:
-    """Return the text of one record; empty if all values are."""
-    stripped = ((label, value.strip()) for label, value in zip(labels, values, strict=True))
-    return _END.join(f"{label}{_NAME_END}{value.replace(_BAR, _OTHER_BAR)}" for label, value in stripped if value)
+from esdedup.columns.labels import BAR, END, NAME_END, OTHER_BAR
 
 
 def labelled_texts(labels: Sequence[str], columns: Sequence[pa.Array]) -> pa.LargeStringArray:
@@ -31,22 +16,22 @@ def labelled_texts(labels: Sequence[str], columns: Sequence[pa.Array]) -> pa.Lar
     nothing = pa.scalar("", pa.large_string())
     parts = []
     for label, column in zip(labels, columns, strict=True):
-        value = pc.replace_substring(pc.utf8_trim_whitespace(column.cast(pa.large_string())), _BAR, _OTHER_BAR)
+        value = pc.replace_substring(pc.utf8_trim_whitespace(column.cast(pa.large_string())), BAR, OTHER_BAR)
         value = pc.if_else(pc.equal(value, nothing), pa.scalar(None, pa.large_string()), value)
-        parts.append(pc.binary_join_element_wise(pa.scalar(label + _NAME_END, pa.large_string()), value, nothing))
-    return pc.binary_join_element_wise(*parts, pa.scalar(_END, pa.large_string()), null_handling="skip")
+        parts.append(pc.binary_join_element_wise(pa.scalar(label + NAME_END, pa.large_string()), value, nothing))
+    return pc.binary_join_element_wise(*parts, pa.scalar(END, pa.large_string()), null_handling="skip")
 
 
 def columns_of_texts(texts: pa.LargeStringArray) -> dict[str, pa.Array]:
     """Return the columns of records, in the order in which they stand on average. Nothing else depends on the order of
     the texts. What has no label is the column `text`.
     """
-    parts = pc.split_pattern(texts, _END)
+    parts = pc.split_pattern(texts, END)
     flat = parts.flatten()
     counts = pc.list_value_length(parts).to_numpy(zero_copy_only=False).astype(np.int64)
     row = np.repeat(np.arange(len(texts)), counts)
     place = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
-    halves = pc.split_pattern(flat, _NAME_END, max_splits=1)
+    halves = pc.split_pattern(flat, NAME_END, max_splits=1)
     whole = pc.list_value_length(halves).to_numpy(zero_copy_only=False) == 2
     first, last = pc.list_element(halves, 0), _last(halves)
     label = pc.if_else(pa.array(whole), first, pa.scalar("text", pa.large_string())).dictionary_encode()

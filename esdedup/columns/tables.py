@@ -15,7 +15,8 @@ from narwhals.exceptions import DuplicateError
 
 from esdedup.columns.arrays import LIST, array_of, joined, list_texts, taken, without_dictionary
 from esdedup.columns.changed import changed, with_changed
-from esdedup.columns.labelled import ALL, label_of, labelled_texts
+from esdedup.columns.labelled import labelled_texts
+from esdedup.columns.labels import ALL, label_of
 from esdedup.errors import UsageError
 
 TEXT, ID = "text", "id"

@@ -13,7 +13,8 @@ import pyarrow.compute as pc
 
 from esdedup.columns.arrays import LIST, joined, list_texts, taken, without_dictionary
 from esdedup.columns.changed import json_values, shown_values, with_changed
-from esdedup.columns.labelled import ALL, labelled_texts
+from esdedup.columns.labelled import labelled_texts
+from esdedup.columns.labels import ALL
 from esdedup.columns.records import DOCUMENTS
 from esdedup.errors import SourceError, UsageError
 from esdedup.files import compact_json

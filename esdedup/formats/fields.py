@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from esdedup.columns.labelled import ALL, label_of, labelled_text
+from esdedup.columns.labels import ALL, label_of, labelled_text
 from esdedup.errors import UsageError
 from esdedup.formats.protocol import Format
 from esdedup.options import option

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from esdedup.columns.labelled import ALL, label_of, labelled_text
+from esdedup.columns.labels import ALL, label_of, labelled_text
 from esdedup.errors import UsageError
 from esdedup.files import compact_json
 from esdedup.formats.fields import LINE, TableFormat, several_texts

@@ -377,7 +377,7 @@ def compare_table(
         )
         found = np.where(compared.there, -1, np.where(found < 0, -1, order[found]))
         holds = found, np.where(found < 0, np.nan, share)
-    threshold = settings.scanning_of(signing.unit).jaccard
+    threshold = settings.scanning_of(signing.unit).rule.least  # 0 if something else than Jaccard decides
     named = text_names(table, columns, id_column)
     text_column = named[0] if len(named) == 1 else None
     return ComparedTable(

@@ -342,6 +342,7 @@ VALUES: dict[str, list[str]] = {
     "pairs-of-unknown-texts": ["UPDATE pairs SET a = 1, b = 2"],
     "pairs-are-null": ["UPDATE pairs SET a = NULL"],
     "pairs-of-one-text": ["UPDATE pairs SET b = a"],
+    "probabilities-are-no-numbers": ["UPDATE pairs SET probability = 'nan'"],
     "distances-are-negative": ["UPDATE pairs SET word_edit_distance = -1, shared_tokens = -1"],
     "origins-are-circles": ["UPDATE origins SET parent_document = document, parent_position = position"],
     "origins-are-nowhere": ["UPDATE origins SET document = 99, parent_document = -1"],

@@ -48,7 +48,8 @@ def read_labels(path: str) -> list[Label]:
                         f"labels: {path}, line {rows.line_num}: {label.a} and {label.b} have both answers; keep one"
                     )
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise SettingsError(f"labels: {path}: {error}; give a CSV as --review writes it") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise SettingsError(f"labels: {path}: {why}; give a CSV as --review writes it") from error
     return list(found.values())
 
 

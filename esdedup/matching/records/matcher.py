@@ -6,21 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from esdedup.errors import SettingsError
 from esdedup.matching.protocol import Matcher
-from esdedup.options import option
+from esdedup.matching.records.record_options import RecordOptions
 
 if TYPE_CHECKING:
     from esdedup.matching.engine import Engine, Found, MatchContext
     from esdedup.matching.protocol import Evidence, Scanning
     from esdedup.matching.signers.text_signer import TextSigner
 
-PAIRED, KIND = "=", ":"
-"""In `fields`: between two columns that mean the same, and between a column and its kind."""
-
 
 @dataclass(frozen=True)
-class Records(Matcher):
+class Records(RecordOptions, Matcher):
     """Compares all columns of records, and learns what they say from the records themselves."""
 
     name = "records"
@@ -30,41 +26,6 @@ class Records(Matcher):
     counts_tokens = True
     runs_anywhere = False
     of_records = True
-
-    min_probability: float | None = option(
-        None, "Least probability of a pair.", unit="S", low=0, high=1, above=True,
-        usual="that of the highest expected F1",
-    )  # fmt: skip
-    fields: str | None = option(
-        None, "What is guessed wrong: COLUMN:KIND is the kind of a column, ONE=TWO are columns of two tables that mean "
-        "the same.", unit="LIST", pattern=r"[^=:,]+[=:][^=:,]+(,[^=:,]+[=:][^=:,]+)*",
-        expected="allowed: parts such as born:date or title=name, parted by commas",
-    )  # fmt: skip
-    labels: str | None = option(None, "CSV of pairs that are known, as --review writes it.", unit="FILE.csv")
-    review: str | None = option(
-        None, "Write the least certain pairs to a CSV, to say which are the same.", unit="FILE.csv"
-    )
-
-    def check_together(self) -> None:
-        """Check the kinds of `fields`, without loading what compares them."""
-        for name, kind in self.kinds.items():
-            if kind not in KIND_NAMES:
-                raise SettingsError(f"fields: {name} is {kind!r}; allowed: {', '.join(KIND_NAMES)}")
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """The kinds of columns that are not guessed."""
-        return dict(self._parts(KIND))
-
-    @property
-    def paired(self) -> dict[str, str]:
-        """Columns of the second table by those of the first one that mean the same."""
-        sides = [(one.removeprefix("left."), two.removeprefix("right.")) for one, two in self._parts(PAIRED)]
-        return dict(sides)
-
-    def _parts(self, sign: str) -> list[tuple[str, str]]:
-        parts = [part.partition(sign) for part in (self.fields or "").split(",") if sign in part]
-        return [(one.strip(), two.strip()) for one, _, two in parts]
 
     def check_files(self) -> None:
         """Raise `SettingsError` if the file of labels cannot be used."""
@@ -110,6 +71,3 @@ class Records(Matcher):
         if chance < least:
             return f"not a pair: probability {chance:.3f} is below {least:.3f}"
         return f"not a pair: by themselves {chance:.3f}, but they were no candidates, or other records fit better"
-
-
-KIND_NAMES = ("name", "date", "number", "code", "phone", "email", "address", "text", "category")

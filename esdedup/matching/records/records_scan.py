@@ -15,8 +15,8 @@ from esdedup.errors import SettingsError
 from esdedup.matching.engine import Engine, Found, MatchContext, Naming
 from esdedup.matching.lsh.collide import Similarities
 from esdedup.matching.records.labelled_pairs import check_review, read_labels, write_review
-from esdedup.matching.records.matcher import Records
 from esdedup.matching.records.matching import Known, Matched, match_records
+from esdedup.matching.records.record_options import RecordOptions
 from esdedup.matching.records.record_rows import Rows, rows_of
 from esdedup.matching.verify.verified import compare_listed
 
@@ -30,7 +30,7 @@ _SURE = 0.001
 class RecordsScan:
     """One scan of records, on the local engine. Raises `UsageError` for another one."""
 
-    def __init__(self, engine: Engine, context: MatchContext, options: Records) -> None:
+    def __init__(self, engine: Engine, context: MatchContext, options: RecordOptions) -> None:
         self._engine = engine.local()
         self._db: Database = self._engine.db
         self._context = context

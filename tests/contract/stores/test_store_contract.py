@@ -118,7 +118,7 @@ def found(texts: Sequence[str], *, representative: str, weakest: float) -> Clust
     )
 
 
-def pairs_of(*pairs: tuple[str, str, float, int, int]) -> pa.Table:
+def pairs_of(*pairs: tuple[str, str, float, int, int, float]) -> pa.Table:
     named = [(*sorted(hashes([a, b])), *told) for a, b, *told in pairs]
     return table_of_rows(sorted(named), PAIRS)
 
@@ -128,7 +128,7 @@ SUMMARY = {
     "counts": {"distinct_sentences": 9, "collisions": 1, "candidates": 1},
     "hot_tokens": 0,
 }
-PAIR = (TEXTS[0], NEAR, 0.75, 2, 3)
+PAIR = (TEXTS[0], NEAR, 0.75, 2, 3, 0.875)
 
 
 def scanned(store: Store) -> None:
@@ -367,7 +367,7 @@ def check_results(store: Store) -> None:
     """Whether the store has the results that `scanned` saves."""
     [pair] = [row for batch in store.results.pair_rows() for row in batch.to_pylist()]
     assert pair == {"a": "10:0", "b": "1:0", "jaccard": 0.75, "word_edit_distance": 2, "shared_tokens": 3} | {
-        "a": min("1:0", "10:0"), "b": max("1:0", "10:0"),
+        "probability": 0.875, "a": min("1:0", "10:0"), "b": max("1:0", "10:0"),
     }  # fmt: skip
     [cluster] = store.results.cluster_rows()
     assert [one["id"] for one in cluster["members"]] == ["1:0", "10:0", "2:0"]
