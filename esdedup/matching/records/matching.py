@@ -32,10 +32,12 @@ from esdedup.matching.records.weak_links import without_contradictions
 
 _BY_CHANCE = 100_000
 _MANY = 300
-"""From so many records of one table on, things that have something in common are a class of pairs of their own."""
+"""From so many records of one column on, things that have something in common are a class of pairs of their own: what
+is left out of one column, no other one says.
+"""
 _BELIEVED = 0.3
-_CONTRADICTING = 0.01
-"""Two records that are less likely the same by themselves are not in one group."""
+_TOLD = 50.0
+"""The logarithm of the odds of pairs that a person has judged."""
 _OTHER_WEIGHTS = 0.1
 """Weights that would change by more with new records are worth another scan."""
 _SEED = 1
@@ -62,7 +64,7 @@ class Matched:
     levels: Levels  # (pairs, fields), -1 where a value is missing
     rarity: Shares
     probability: Probabilities
-    alone: Probabilities  # of each pair by itself, whatever the others are
+    odds: Shares  # logarithms, of each pair by itself, whatever the others are
     weights: Weights
     threshold: float
     """The probability from which on the expected F1 is highest."""
@@ -92,11 +94,13 @@ class Matched:
         """
         likely = taken = self.probability >= self.threshold
         if self.one_to_one:
-            likely = self.alone >= self.threshold
+            likely = self.odds >= np.log(self.threshold / max(1e-9, 1 - self.threshold))
             of_a, of_b = (np.bincount(end, self.probability) for end in (self.a, self.b))
             taken = taken & (self.probability > of_a[self.a] + of_b[self.b] - 2 * self.probability)
         else:
-            taken = without_contradictions(self.a, self.b, self.probability, taken, self.alone < _CONTRADICTING)
+            taken = without_contradictions(
+                self.a, self.b, self.odds - self.weights.prior * np.log(2), self.probability, taken
+            )
         return taken, int((likely & ~taken).sum())
 
     def learned(self) -> dict[str, Any]:
@@ -155,14 +159,14 @@ def match_records(
     rarity = rarities(fields, levels, a)
     together = partial(one_partner if first_right is not None else common_partners, a=a, b=b, records=records)
     told = None if known is None else _told(a * records + b, back, known, records)
-    classes = 2 if first_right is not None or records < _MANY else 3
+    classes = 3 if first_right is None and records >= _MANY and len(columns) == 1 else 2
     teach = partial(learn, fields, levels, rarity, chance, others, together, told)
     weights = begun or teach(classes)
     outdated = begun is not None and difference(begun, teach(len(begun.shares), begun)) > _OTHER_WEIGHTS
     odds = weights.log_odds(levels, rarity)
-    probability, alone = together(odds), 1 / (1 + np.exp(-np.clip(odds, -50, 50)))
+    probability = together(odds)
     if told is not None:
-        probability[told.at], alone[told.at] = told.same, told.same
+        probability[told.at], odds[told.at] = told.same, np.where(told.same > 0, _TOLD, -_TOLD)
     if threshold is None:
         threshold = best_threshold(probability) if learned is None else float(learned["threshold"])
     fields = [replace(field, number=field.number[back]) for field in fields]
@@ -171,7 +175,7 @@ def match_records(
     sort = np.lexsort((b, a))
     return Matched(
         fields, {field.column: field.column_kind for field in fields}, dict(paired), a[sort], b[sort], levels[sort],
-        rarity[sort], probability[sort], alone[sort], weights, threshold, first_right is not None,
+        rarity[sort], probability[sort], odds[sort], weights, threshold, first_right is not None,
         _recall(found.by, probability), outdated,
     )  # fmt: skip
 

@@ -9,11 +9,12 @@ import pyarrow.compute as pc
 
 from esdedup.errors import UsageError
 from esdedup.matching.records.field_kinds import words_of
+from esdedup.matching.records.record_fields import fields_of
 
 _LOOKED_AT = 2_000
 """Values of each column that are compared."""
-_ALIKE = 0.15
-"""Two columns that share so many of their words may mean the same."""
+_ALIKE = 0.1
+"""Two columns that share so many of their values mean the same."""
 
 
 def united(
@@ -46,15 +47,17 @@ def _only(one: pa.Array, other: pa.Array) -> bool:
 
 
 def _guessed(left: Mapping[str, pa.Array], right: Mapping[str, pa.Array]) -> dict[str, str]:
-    """Return pairs of columns: of one name but for signs and capitals, else those that share most of their words."""
+    """Return pairs of columns: of one name but for signs and capitals, else of one kind, with
+    most values in common.
+    """
     plain = {words_of(name).replace(" ", ""): name for name in right}
     found = {name: plain[key] for name in left if (key := words_of(name).replace(" ", "")) in plain}
-    words = [{name: _words(column) for name, column in side.items()} for side in (left, right)]
+    values = [{name: _values(column) for name, column in side.items()} for side in (left, right)]
     scores = [
-        (len(one & two) / min(len(one), len(two)), name, other)
-        for name, one in words[0].items()
-        for other, two in words[1].items()
-        if one and two
+        (len(one & two) / len(one | two), name, other)
+        for name, (kind, one) in values[0].items()
+        for other, (other_kind, two) in values[1].items()
+        if kind == other_kind and one and two
     ]
     for score, name, other in sorted(scores, key=lambda each: (-each[0], *each[1:])):
         if score >= _ALIKE and name not in found and other not in found.values():
@@ -62,7 +65,11 @@ def _guessed(left: Mapping[str, pa.Array], right: Mapping[str, pa.Array]) -> dic
     return found
 
 
-def _words(column: pa.Array) -> set[str]:
-    some = column.drop_null().unique().sort()
-    values = some.take(pa.array(range(0, len(some), len(some) // _LOOKED_AT + 1), pa.int64())).to_pylist()
-    return {word for value in values for word in words_of(value).split()}
+def _values(column: pa.Array) -> tuple[str, set[str]]:
+    """Return the kind of a column, and its values; words of names and texts."""
+    [*fields] = fields_of({"": column}, {})
+    if not fields:
+        return "", set()
+    some = sorted(fields[0].values)[:: len(fields[0].values) // _LOOKED_AT + 1]
+    kind = fields[0].kind
+    return fields[0].column_kind, {word for value in some for word in (value.split() if kind.has_words else [value])}

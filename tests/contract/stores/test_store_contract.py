@@ -452,7 +452,7 @@ def test_changes_are_known_and_merged(store: Store) -> None:
     told = [(row["hash"], row["existed"], row["exists"]) for row in changed.to_pylist()]
     assert told == [(*hashes([other]), False, True)]
     assert (store.results.last_scan() or {})["current"] is False
-    pair = (TEXTS[0], other, 0.5, 2, 1)
+    pair = (TEXTS[0], other, 0.5, 2, 1, 0.5)
     texts, old = store.results.closure(column([other, TEXTS[0]]))
     assert (texts.num_rows, old.num_rows) == (3, 1)
     clusters = found([TEXTS[0], TEXTS[0], NEAR, other], representative=TEXTS[0], weakest=0.5)
@@ -511,7 +511,7 @@ def test_a_killed_scan_leaves_what_was_there(store: Store, place: str) -> None:
     scanned(store)
 
     def killed() -> Iterator[pa.RecordBatch]:
-        yield from pairs_of((TEXTS[1], TEXTS[2], 0.9, 1, 1)).to_batches()
+        yield from pairs_of((TEXTS[1], TEXTS[2], 0.9, 1, 1, 0.9)).to_batches()
         raise KilledError
 
     with pytest.raises(KilledError):
