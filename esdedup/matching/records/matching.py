@@ -35,6 +35,12 @@ _MANY = 300
 """From so many records of one column on, things that have something in common are a class of pairs of their own: what
 is left out of one column, no other one says.
 """
+_COHERENT = (0.8, 0.3)
+"""Of what pairs are said to be by themselves, so much must be left when all are looked at together, of one table and of
+two: partners of a record that are none of each other, or many partners of each, are not the same but alike.
+"""
+_STRICTNESS = (0.0, 4.0, 8.0, 12.0, 16.0, 20.0)
+"""Then learn again, and take a pair for the same only if the logarithm of its odds is higher by so much."""
 _BELIEVED = 0.3
 _TOLD = 50.0
 """The logarithm of the odds of pairs that a person has judged."""
@@ -161,10 +167,14 @@ def match_records(
     told = None if known is None else _told(a * records + b, back, known, records)
     classes = 3 if first_right is None and records >= _MANY and len(columns) == 1 else 2
     teach = partial(learn, fields, levels, rarity, chance, others, together, told)
-    weights = begun or teach(classes)
+    for strictness in _STRICTNESS:
+        weights = begun or teach(classes, strictness=strictness)
+        odds = weights.log_odds(levels, rarity)
+        probability = together(odds)
+        alone = float((1 / (1 + np.exp(-np.clip(odds, -50, 50)))).sum())
+        if begun is not None or float(probability.sum()) >= _COHERENT[first_right is not None] * alone:
+            break
     outdated = begun is not None and difference(begun, teach(len(begun.shares), begun)) > _OTHER_WEIGHTS
-    odds = weights.log_odds(levels, rarity)
-    probability = together(odds)
     if told is not None:
         probability[told.at], odds[told.at] = told.same, np.where(told.same > 0, _TOLD, -_TOLD)
     if threshold is None:

@@ -110,10 +110,12 @@ def learn(
     told: Told | None,
     classes: int,
     begun: Weights | None = None,
+    strictness: float = 0.0,
 ) -> Weights:
     """Learn from candidates with these `levels` (pairs, fields), and from pairs by `chance` that stand for all
     `others`, which are not among them. `together` makes of log odds probabilities that hold for all pairs at once;
-    those that are `told` are known, and count more. From weights that have `begun`, learn for one round.
+    those that are `told` are known, and count more. From weights that have `begun`, learn for one round. `strictness` is
+    taken from the logarithms of the odds while learning.
 
     Pairs with the same levels are counted as one where that is the same.
     """
@@ -130,7 +132,7 @@ def learn(
         with_pattern = np.bincount(pattern, counts_as, len(patterns))
     for _ in range(_ROUNDS if begun is None else 1):
         likely = _likelihoods(weights, patterns)
-        same = together(_log_odds(likely)[pattern] + rarity)
+        same = together(_log_odds(likely)[pattern] + rarity - strictness)
         if told is not None:
             same[told.at] = told.same
         of_patterns = np.bincount(pattern, same * counts_as, len(patterns))

@@ -16,10 +16,12 @@ _ALL_PAIRS = 500_000
 """Up to so many pairs all of them are compared."""
 _RAREST = 10
 """Terms of a record that are taken two by two, of different fields or of one text."""
-_ALONE, _TOGETHER = 20, 40
+_SHARED = 100
 """Records that share a term, or two of them, and are still compared with each other,"""
-_PAIRS_ALONE, _PAIRS_TOGETHER = 5, 20
-"""as long as there are not more pairs than so many times the records. Then fewer may share it."""
+_PAIRS_ALONE, _PAIRS_TOGETHER, _LEAST_PAIRS = 5, 20, 1_000_000
+"""as long as there are not more pairs than so many times the records, or than the last number if that is more. Then
+fewer may share it.
+"""
 _RECORDS_AT_ONCE = 500_000
 _PART = 4
 """Letters of a beginning or end of a value that is longer than _LONG."""
@@ -55,7 +57,7 @@ def candidates(
     holders = np.bincount(term, minlength=terms)
     shared = holders[term] > 1
     record, term = record[shared], term[shared]
-    alone = _met(term, record, _ALONE, _PAIRS_ALONE * records, records, first_right)
+    alone = _met(term, record, max(_LEAST_PAIRS, _PAIRS_ALONE * records), records, first_right)
     keys = [np.empty(0, np.int64)]
     order = np.lexsort((term, holders[term], record))
     record, term = record[order], term[order]
@@ -74,8 +76,8 @@ def candidates(
             apart = (field_of[one] != field_of[two]) | is_text[field_of[one]]
             both.append((one * terms + two)[apart])
             owner.append(there[apart])
-        most = _PAIRS_TOGETHER * records // parts
-        keys.append(_met(np.concatenate(both), np.concatenate(owner), _TOGETHER, most, records, first_right))
+        most = max(_LEAST_PAIRS, _PAIRS_TOGETHER * records // parts)
+        keys.append(_met(np.concatenate(both), np.concatenate(owner), most, records, first_right))
     met = np.unique(np.concatenate(keys))
     one, two = (np.empty(0, np.int64),) * 2 if also is None else (np.minimum(*also), np.maximum(*also))
     found = np.unique(np.concatenate([alone, met, one * records + two]))
@@ -128,10 +130,11 @@ def _terms(fields: Sequence[Field]) -> tuple[Numbers, Numbers, Numbers, int]:
     return np.concatenate(record), np.concatenate(term), np.concatenate(field_of), terms
 
 
-def _met(key: Numbers, record: Numbers, most: int, pairs: int, records: int, first_right: int | None) -> Numbers:
-    """Return the pairs of records with equal keys, as a * records + b: of keys that at most so many records have, and
-    fewer if there would be more `pairs`.
+def _met(key: Numbers, record: Numbers, pairs: int, records: int, first_right: int | None) -> Numbers:
+    """Return the pairs of records with equal keys, as a * records + b: of keys that few records have, and the fewer the
+    more there would be than `pairs`.
     """
+    most = _SHARED
     order = np.argsort(key)
     key, record = key[order], record[order]
     start = np.flatnonzero(np.diff(key, prepend=-1))

@@ -77,7 +77,6 @@ def febrl4() -> Model:
         [],
         recall=0.8,
         often=True,
-        threshold=0.99,
         plain=True,
     )
 
@@ -120,7 +119,9 @@ def any_table(sides: list[Rows]) -> Model:
         if 0 < count <= OFTEN * sum(map(len, sides)):
             pairs[key] = count
     keys = sorted(pairs, key=pairs.__getitem__)
-    certain = [block_on(*two) for two in combinations(keys, 2)] or [block_on(column) for column in columns]
+    rare = {key for key, count in pairs.items() if count <= sum(map(len, sides))}
+    certain = [block_on(*two) for two in combinations(keys, 2) if rare.intersection(two)]
+    certain = certain or [block_on(column) for column in columns]
     rules = [block_on(key) for key in keys]
     training = rules[-2:] if len(columns) > 1 else []
     return Model(compared, rules, certain, 0.7, training, kept=0.5)
@@ -149,11 +150,21 @@ def link(texts: list[str]) -> Arrays:
     tables = [pa.table({name: [row.get(name) or None for row in side] for name in names}) for side in sides]
     model = MODELS[task["name"]]() if task["name"] in MODELS else any_table(sides)
     began = time.process_time()
-    pairs = _linked(model, tables)
-    return {"seconds": time.process_time() - began, **strings(pairs)}
+    linker = _trained(model, tables)
+    found = linker.inference.predict(threshold_match_probability=model.kept)
+    grouped = None
+    if len(tables) == 1:
+        grouped = linker.clustering.cluster_pairwise_predictions_at_threshold(found, model.threshold)
+    took = time.process_time() - began
+    pairs = _read(found, "id_l", "id_r", "match_probability")
+    if grouped is None:
+        pairs = [pair for pair in pairs if pair[2] >= model.threshold]
+    else:
+        pairs = _within(_read(grouped, "cluster_id", "id"), {(min(a, b), max(a, b)): said for a, b, said in pairs})
+    return {"seconds": took, "processor": took, **strings(pairs)}
 
 
-def _linked(model: Model, tables: list[pa.Table]) -> list[tuple[str, str, float]]:
+def _trained(model: Model, tables: list[pa.Table]) -> Linker:
     settings = SettingsCreator(
         link_type="dedupe_only" if len(tables) == 1 else "link_only",
         unique_id_column_name="id",
@@ -161,32 +172,27 @@ def _linked(model: Model, tables: list[pa.Table]) -> list[tuple[str, str, float]
         blocking_rules_to_generate_predictions=model.rules,
     )
     database = DuckDBAPI()
-    linker = Linker(
-        [database.register(table, dataset_display_name=side) for table, side in zip(tables, "ab", strict=False)], settings
-    )
-    linker.training.estimate_probability_two_random_records_match(model.certain, recall=model.recall)
-    linker.training.estimate_u_using_random_sampling(max_pairs=model.sample, seed=SEED)
+    sides = [database.register(table, dataset_display_name=side) for table, side in zip(tables, "ab", strict=False)]
+    linker = Linker(sides, settings)
+    training = linker.training
+    training.estimate_probability_two_random_records_match(model.certain, recall=model.recall)
+    training.estimate_u_using_random_sampling(max_pairs=model.sample, seed=SEED)
     for rule in model.training:
-        linker.training.estimate_parameters_using_expectation_maximisation(
-            rule, estimate_without_term_frequencies=model.plain
-        )
-    found = linker.inference.predict(threshold_match_probability=model.kept)
-    if len(tables) == 2:
-        return [
-            (row["id_l"], row["id_r"], row["match_probability"])
-            for row in found.as_record_list()
-            if row["match_probability"] >= model.threshold
-        ]
-    clusters = linker.clustering.cluster_pairwise_predictions_at_threshold(found, model.threshold)
+        training.estimate_parameters_using_expectation_maximisation(rule, estimate_without_term_frequencies=model.plain)
+    return linker
+
+
+def _read(frame: Any, *columns: str) -> list[Any]:
+    return frame.as_duckdbpyrelation().select(*columns).fetchall()  # type: ignore[no-any-return]
+
+
+def _within(members: list[tuple[Any, str]], said: dict[tuple[str, str], float]) -> list[tuple[str, str, float]]:
+    """The pairs of each cluster; those that were not predicted have no probability of their own."""
     groups: dict[Any, list[str]] = {}
-    for row in clusters.as_record_list():
-        groups.setdefault(row["cluster_id"], []).append(row["id"])
-    said = {tuple(sorted((row["id_l"], row["id_r"]))): row["match_probability"] for row in found.as_record_list()}
-    return [
-        (*pair, said.get(pair, model.threshold))
-        for group in groups.values()
-        for pair in combinations(sorted(group), 2)
-    ]
+    for cluster, member in members:
+        groups.setdefault(cluster, []).append(member)
+    pairs = (pair for group in groups.values() for pair in combinations(sorted(group), 2))
+    return [(*pair, said.get(pair, 0.0)) for pair in pairs]
 
 
 serve({"link": link})
