@@ -24,16 +24,18 @@ def named_sources(
     """Yield the names of sources, and the options to read them. One of them may be a table, if it is alone.
 
     A table is written to a file for that time. Its path depends on nothing but the content, so the same call continues
-    a killed job. Raises `UsageError` for options that do not apply, or with `needs_ids` for a table without ids.
+    a killed job. With `needs_ids` they join what a store has. Raises `UsageError` for options that do not apply, and
+    then for a table without ids.
     """
     from esdedup.jobs.presets import with_preset
 
     sources = list(map(held, sources))
     data = _table_alone(sources)
-    if columns is None and data is not None and options.get("text_column") is None:
-        options = with_preset(options, 1)
-        columns = options.pop("text_column", None)
-    options = with_preset(options, len(sources))
+    own = options.get("text_column")
+    options = with_preset(options, 0 if needs_ids else len(sources))  # what is added joins other sources
+    if data is not None and own is None:
+        preset_columns = options.pop("text_column", None)
+        columns = preset_columns if columns is None else columns
     if data is None:
         if columns is not None:
             raise UsageError("columns applies to a table in memory; for files use text_column='name,city'")

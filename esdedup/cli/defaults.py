@@ -131,7 +131,8 @@ class Command(click.RichCommand):
             ctx.params[name] = None
         label, of_one = ctx.meta.get(_ONE_SOURCE, ("", {}))
         changed = {name: value for name, value in of_one.items() if ctx.params.get(name) and name in from_files}
-        if changed and len(ctx.params.get("sources", ())) == 1:
+        joins = any(each.name == "store" and each.required for each in self.params)  # what a store has already
+        if changed and len(ctx.params.get("sources", ())) == 1 and not joins:
             ctx.params |= changed
             flags = {each.name: each for each in self.params}
             log.warning(

@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 import pyarrow as pa
 
 from esdedup.columns.labelled import columns_of_texts
+from esdedup.matching.records.learned import check_learned
 
 _LONGEST_VALUE = 120
 
@@ -47,6 +48,7 @@ def weights_of(learned: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """
     if learned is None:
         return []
+    check_learned(learned)
     shares, classes = learned["shares"], learned["levels"]
     found = []
     for place, field in enumerate(learned["fields"]):

@@ -58,7 +58,9 @@ class Records(RecordOptions, Matcher):
         found = weighed(learned, evidence.texts(), one, two)
         if self.min_probability is not None:
             found["min_probability"] = self.min_probability
-        return found | ({"probability": pair["probability"]} if (pair := evidence.pair()) is not None else {})
+        if (pair := evidence.pair()) is not None:
+            found["probability"] = pair["probability"]
+        return {**found, "probability": round(found["probability"], 6)}
 
     def explain(self, found: Mapping[str, Any], scanning: Scanning, evidence: Evidence) -> str:
         """Explain by the pairs of the last scan, and by the probability."""

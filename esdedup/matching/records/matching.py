@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from esdedup.columns.arrays import Flags, Numbers, text_buffers
 from esdedup.columns.hashing import content_hashes
 from esdedup.matching.records.field_kinds import Levels, Shares
+from esdedup.matching.records.learned import check_learned
 from esdedup.matching.records.mixture import (
     Probabilities,
     Told,
@@ -200,6 +201,7 @@ def _told(keys: Numbers, back: Numbers, known: Known, records: int) -> Told:
 
 def frozen_fields(columns: Mapping[str, pa.Array], learned: Mapping[str, Any]) -> tuple[list[Field], Weights]:
     """Return the fields that were learned, of other records, and their weights."""
+    check_learned(learned)
     records = len(next(iter(columns.values()))) if columns else 0
     kinds, paired = learned["kinds"], learned["paired"]
     columns = {name: column for name, column in columns.items() if name in kinds or name in paired.values()}
@@ -245,14 +247,14 @@ def _pairs_by_chance(records: int, first_right: int | None, but: Numbers) -> tup
 
 
 def best_threshold(probability: Probabilities) -> float:
-    """Return the probability from which on pairs must be taken for the highest expected F1, but no lower than is
-    believed.
+    """Return the probability from which on pairs must be taken for the highest expected F1, which is half of that
+    (Lipton, Elkan and Naryanaswamy 2014), but no lower than is believed.
     """
     if not len(probability):
         return _BELIEVED
     ordered = np.sort(probability)[::-1]
     expected = 2 * np.cumsum(ordered) / (np.arange(1, len(ordered) + 1) + ordered.sum())
-    return max(_BELIEVED, float(ordered[int(np.argmax(expected))]))
+    return max(_BELIEVED, float(expected.max()) / 2)
 
 
 def _recall(by: npt.NDArray[np.int8] | None, probability: Probabilities) -> float:

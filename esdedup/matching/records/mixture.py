@@ -113,11 +113,10 @@ def learn(
     strictness: float = 0.0,
 ) -> Weights:
     """Learn from candidates with these `levels` (pairs, fields), and from pairs by `chance` that stand for all
-    `others`, which are not among them. `together` makes of log odds probabilities that hold for all pairs at once;
-    those that are `told` are known, and count more. From weights that have `begun`, learn for one round. `strictness` is
-    taken from the logarithms of the odds while learning.
+    `others`, which are not among them. Pairs with the same levels are counted as one where that is the same.
 
-    Pairs with the same levels are counted as one where that is the same.
+    `together` makes of log odds probabilities that hold for all pairs at once; those that are `told` are known, and
+    count more. `strictness` is taken from the log odds meanwhile. From weights that have `begun`, learn for one round.
     """
     sizes = [len(field.kind.levels) for field in fields]
     patterns, pattern = _patterns(levels, sizes)

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from esdedup.columns.arrays import Numbers
 from esdedup.matching.records.field_kinds import KINDS, Cosines, Kind, Levels, Shares, guessed
+from esdedup.matching.records.learned import EVERY_KIND
 
 _LOOKED_AT = 5_000
 """Different values of a column by which its kind is guessed."""
@@ -126,8 +127,7 @@ def _numbered(name: str, kind: Kind, shaped: Sequence[str], place: Numbers, colu
 
 def empty_field(name: str, kind_name: str, records: int) -> Field:
     """Return a field that no record has."""
-    parts = {part.name: part for kind in KINDS.values() for part in kind.parts}
-    return Field(name, {**KINDS, **parts}[kind_name], [], np.full(records, -1), name, kind_name)
+    return Field(name, EVERY_KIND[kind_name], [], np.full(records, -1), name, kind_name)
 
 
 def exchange_names(fields: Sequence[Field], levels: Levels, a: Numbers, b: Numbers) -> None:

@@ -42,7 +42,7 @@ def waterfall(
 
 
 def _row(field: str, level: str | None, weight: float, a: str | None = None, b: str | None = None) -> dict[str, Any]:
-    return {"field": field, "a": a, "b": b, "level": level, "weight": weight}
+    return {"field": field, "a": a, "b": b, "level": level, "weight": round(weight, 6)}
 
 
 def weighed(learned: Mapping[str, Any], sentences: pa.Table, first: str, second: str) -> dict[str, Any]:

@@ -27,8 +27,13 @@ Pairs = list[tuple[int, int, float]]
 def link(texts: list[str], probabilistic: bool) -> Arrays:
     task = json.loads(texts[0])
     sides = [side for side in (task["left"], task["right"]) if side is not None]
-    tables = [_table(side) for side in sides]
-    whole = _frame(pa.concat_tables(tables, promote_options="default"))
+    named = [dict.fromkeys(name for row in side for name in row if name != "id") for side in sides]
+    shared = [name for name in named[0] if name in named[-1]]
+    tables = [
+        pa.table({name: pa.array([row.get(name) or None for row in side], pa.string()) for name in shared})
+        for side in sides
+    ]
+    whole = _frame(pa.concat_tables(tables))
     frames = [_frame(table) for table in tables]
     ids = [row["id"] for side in sides for row in side]
     began = time.process_time()
@@ -41,11 +46,6 @@ def link(texts: list[str], probabilistic: bool) -> Arrays:
     took = time.process_time() - began
     pairs = _within(groups, found.scored_pairs) if len(frames) == 1 else _matched(found.matched)
     return {"seconds": took, "processor": took, **strings([(ids[a], ids[b], said) for a, b, said in pairs])}
-
-
-def _table(rows: list[dict[str, str]]) -> pa.Table:
-    names = dict.fromkeys(name for row in rows for name in row if name != "id")
-    return pa.table({name: pa.array([row.get(name) or None for row in rows], pa.string()) for name in names})
 
 
 def _frame(table: pa.Table) -> Any:

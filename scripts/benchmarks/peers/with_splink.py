@@ -119,9 +119,7 @@ def any_table(sides: list[Rows]) -> Model:
         if 0 < count <= OFTEN * sum(map(len, sides)):
             pairs[key] = count
     keys = sorted(pairs, key=pairs.__getitem__)
-    rare = {key for key, count in pairs.items() if count <= sum(map(len, sides))}
-    certain = [block_on(*two) for two in combinations(keys, 2) if rare.intersection(two)]
-    certain = certain or [block_on(column) for column in columns]
+    certain = [block_on(*two) for two in combinations(keys, 2)] or [block_on(column) for column in columns]
     rules = [block_on(key) for key in keys]
     training = rules[-2:] if len(columns) > 1 else []
     return Model(compared, rules, certain, 0.7, training, kept=0.5)

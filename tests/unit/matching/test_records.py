@@ -179,7 +179,7 @@ def test_partners() -> None:
 
 
 def test_the_threshold_of_the_highest_expected_f1() -> None:
-    assert best_threshold(np.array([0.9, 0.1, 0.8, 0.05])) == 0.8
+    assert best_threshold(np.array([0.9, 0.1, 0.8, 0.05])) == pytest.approx((0.9 + 0.8) / (2 + 1.85))
     assert best_threshold(np.empty(0)) == best_threshold(np.array([1e-9, 1e-8])) == 0.3
 
 
