@@ -24,12 +24,15 @@ PERSONS, SMALL_PERSONS = 1_000_000, 2_000
 _COPIES = 0.2
 _MOST_SECONDS, _MOST_ERROR = 120, 0.03
 _BANDS = 10
+HALVES = ("for building", "kept apart")
+"""Of the entities of each table."""
 
 
 class Task(NamedTuple):
     """Tables with an id each, the true pairs of ids, and the F1 that is aimed at."""
 
     name: str
+    half: str
     left: list[dict[str, str]]
     right: list[dict[str, str]] | None
     true: Pairs
@@ -38,8 +41,9 @@ class Task(NamedTuple):
 
 def measure(bench: Bench) -> list[Row]:
     rows = []
-    for task in _tasks(bench.data):
-        rows += _measured(task)
+    for half in HALVES:
+        for task in _tasks(bench.data, half):
+            rows += _measured(task)
     return [*rows, *_persons(SMALL_PERSONS if bench.small else PERSONS)]
 
 
@@ -52,7 +56,7 @@ def _measured(task: Task) -> Iterator[Row]:
     else:
         taken = {(row["a"], row["b"]) for row in found.pairs.to_pylist()}
     precision, recall = len(taken & task.true) / max(1, len(taken)), len(taken & task.true) / len(task.true)
-    what = f"{task.name}, half of the entities, for building"
+    what = f"{task.name}, half of the entities, {task.half}"
     yield Row(f"{what}: precision", precision)
     yield Row(f"{what}: recall", recall)
     yield at_least(f"{what}: F1", 2 * precision * recall / max(1e-9, precision + recall), "", task.aim)
@@ -78,34 +82,34 @@ def _table(rows: Sequence[dict[str, str]]) -> pa.Table:
     return pa.table({name: pa.array([row.get(name) or None for row in rows], pa.string()) for name in names})
 
 
-def _tasks(data: Path) -> Iterator[Task]:
+def _tasks(data: Path, half: str) -> Iterator[Task]:
     folder = data / "records"
-    left, right = (_read(folder / f"febrl4{side}.csv.gz", "rec_id", _entity) for side in "ab")
+    left, right = (_read(folder / f"febrl4{side}.csv.gz", "rec_id", _entity, half) for side in "ab")
     pairs = {(row["id"], row["id"].replace("org", "dup-0")) for row in left}
-    yield Task("febrl4", left, right, pairs, 0.995)
-    rows = _read(folder / "febrl1.csv", "rec_id", _entity)
-    yield Task("febrl1", rows, None, _of_groups(rows, _entity), 0.995)
-    rows = _read(folder / "fake_1000.csv", "unique_id", lambda row: row["cluster"])
+    yield Task("febrl4", half, left, right, pairs, 0.995)
+    rows = _read(folder / "febrl1.csv", "rec_id", _entity, half)
+    yield Task("febrl1", half, rows, None, _of_groups(rows, _entity), 0.995)
+    rows = _read(folder / "fake_1000.csv", "unique_id", lambda row: row["cluster"], half)
     clusters = {row["id"]: row.pop("cluster") for row in rows}
-    yield Task("fake_1000", rows, None, _of_groups(rows, lambda row: clusters[row["id"]]), 0.95)
-    yield _titles(folder)
+    yield Task("fake_1000", half, rows, None, _of_groups(rows, lambda row: clusters[row["id"]]), 0.95)
+    yield _titles(folder, half)
     for name, aim in (("restaurant", 0.98), ("abtbuy", 0.6), ("imdbtmdb", 0.75)):
-        yield _linked(data, name, aim)
+        yield _linked(data, name, aim, half)
 
 
-def _titles(folder: Path) -> Task:
+def _titles(folder: Path, half: str) -> Task:
     """Titles of products. Its pairs are not closed: those of a group are not all listed."""
     pairs = [(row["lid"], row["rid"]) for row in _rows(folder / "sigmod2022_Y1.csv")]
     first: dict[str, str] = {}
     for one, two in pairs:
         ends = [first.setdefault(end, end) for end in (one, two)]
         first |= {each: min(ends) for each, held in first.items() if held in ends}
-    rows = _read(folder / "sigmod2022_X1.csv", "id", lambda row: first.get(row["id"], row["id"]))
+    rows = _read(folder / "sigmod2022_X1.csv", "id", lambda row: first.get(row["id"], row["id"]), half)
     there = {row["id"] for row in rows}
-    return Task("sigmod", rows, None, {(min(pair), max(pair)) for pair in pairs if pair[0] in there}, 0.15)
+    return Task("sigmod", half, rows, None, {(min(pair), max(pair)) for pair in pairs if pair[0] in there}, 0.15)
 
 
-def _linked(data: Path, name: str, aim: float) -> Task:
+def _linked(data: Path, name: str, aim: float, half: str) -> Task:
     """Two tables and a file of pairs. What has no partner is an entity, too."""
     if name == "restaurant":
         folder, files, ids = data / name, ("fodors.csv", "zagats.csv", "matches.csv"), ("fodors_id", "zagats_id")
@@ -114,10 +118,10 @@ def _linked(data: Path, name: str, aim: float) -> Task:
         files, ids = tuple(f"{name}_{side}.csv.gz" for side in (*sides, "gt")), ("D1", "D2")
     pairs = [(row[ids[0]], row[ids[1]]) for row in _rows(folder / files[2])]
     partner = {right: left for left, right in pairs}
-    left = _read(folder / files[0], "id", lambda row: row["id"])
-    right = _read(folder / files[1], "id", lambda row: partner.get(row["id"], f"r{row['id']}"))
+    left = _read(folder / files[0], "id", lambda row: row["id"], half)
+    right = _read(folder / files[1], "id", lambda row: partner.get(row["id"], f"r{row['id']}"), half)
     there = {row["id"] for row in left}
-    return Task(name, left, right, {pair for pair in pairs if pair[0] in there}, aim)
+    return Task(name, half, left, right, {pair for pair in pairs if pair[0] in there}, aim)
 
 
 def _entity(row: dict[str, str]) -> str:
@@ -131,9 +135,10 @@ def _of_groups(rows: Sequence[dict[str, str]], entity: Callable[[dict[str, str]]
     return {pair for group in groups.values() for pair in combinations(sorted(group), 2)}
 
 
-def _read(path: Path, key: str, entity: Callable[[dict[str, str]], str]) -> list[dict[str, str]]:
-    """The rows of the half of the entities that things are built with, with their key as id."""
-    rows = [row for row in _rows(path) if hashlib.sha256(entity(row).encode()).digest()[0] % 2 == 0]
+def _read(path: Path, key: str, entity: Callable[[dict[str, str]], str], half: str) -> list[dict[str, str]]:
+    """The rows of half of the entities, with their key as id."""
+    which = HALVES.index(half)
+    rows = [row for row in _rows(path) if hashlib.sha256(entity(row).encode()).digest()[0] % 2 == which]
     return [{"id": row[key], **{name: value for name, value in row.items() if name != key}} for row in rows]
 
 

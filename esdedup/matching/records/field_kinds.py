@@ -27,6 +27,7 @@ _NO_LETTERS = re.compile(r"[^\w]+|_+")
 _DAY_OF_YEAR = re.compile(r"(?:1[5-9]|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])(?:[T ].*)?")
 _DAY_FIRST = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-]((?:\d\d){1,2})")
 _NUMBER = re.compile(r"[-+]?[$€£]?\s*\d[\d, ]*(?:\.\d+)?\s*[%€]?")
+_CODE = re.compile(r"\b(?=\w*\d)(?=\w*[^\W\d_])\w{5,}\b")
 _PHONE_DIGITS = 10  # the last ones: before them stands the code of a country
 _UNPARTED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
 """Letters of scripts that put no space between words: two in a row are taken for one."""
@@ -331,7 +332,7 @@ KINDS: dict[str, Kind] = {
 }
 """The kinds of columns, by name."""
 
-_MOSTLY, _NEARLY_ALL = 0.7, 0.9
+_SOME, _MOSTLY, _NEARLY_ALL = 0.3, 0.7, 0.9
 _FEW, _SOME_REPEATS, _REPEATS = 20, 3, 200
 
 
@@ -358,7 +359,7 @@ def guessed(values: Values, counts: npt.NDArray[np.int64], repeats: float) -> Ki
         return KINDS["code"]
     if words < 4 and repeats >= (_SOME_REPEATS if len(values) <= _FEW else _REPEATS):
         return KINDS["category"]
-    if words > 7:
+    if words > 7 or (words > 3 and share(_CODE.search) > _SOME):
         return KINDS["text"]
     if share(lambda value: _digits(value) and any(map(str.isalpha, value))) > 0.5:
         return KINDS["address"]

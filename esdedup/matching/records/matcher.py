@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from esdedup.matching.protocol import Matcher
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from esdedup.matching.engine import Engine, Found, MatchContext
     from esdedup.matching.protocol import Evidence, Scanning
     from esdedup.matching.signers.text_signer import TextSigner
+
+_NO_REVIEW = -1
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,9 @@ class Records(RecordOptions, Matcher):
             read_labels(self.labels)
 
     def files_state(self) -> int | None:
-        """Return a number that changes with the labels."""
+        """Return a number that changes with the labels, and if the review is not there."""
+        if self.review is not None and not Path(self.review).exists():
+            return _NO_REVIEW
         if self.labels is None:
             return None
         from esdedup.matching.records.labelled_pairs import labels_state

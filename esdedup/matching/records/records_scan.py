@@ -22,9 +22,9 @@ from esdedup.matching.verify.verified import compare_listed
 
 log = logging.getLogger("esdedup")
 
-_TO_REVIEW = 1_000
+_TO_REVIEW, _AT_LEAST = 1_000, 20
 _SURE = 0.001
-"""What is so near to 0 or 1 need not be looked at."""
+"""What is so near to 0 or 1 need not be looked at, but for a few."""
 
 
 class RecordsScan:
@@ -130,8 +130,8 @@ class RecordsScan:
         if naming is None:
             raise SettingsError("review names records of sources; a table in memory has candidates by esdedup.link")
         unsure = np.minimum(matched.probability, 1 - matched.probability)
-        chosen = np.flatnonzero(unsure > _SURE)
-        chosen = chosen[np.argsort(-unsure[chosen], kind="stable")][:_TO_REVIEW]
+        chosen = np.argsort(-unsure, kind="stable")[:_TO_REVIEW]
+        chosen = chosen[: max(_AT_LEAST, int((unsure > _SURE).sum()))]
         a, b = rows.text[matched.a[chosen]], rows.text[matched.b[chosen]]
         hashes = self._db.arrays("SELECT hash FROM texts ORDER BY number")["hash"]
         names = [naming.ids(hashes[end]) for end in (a, b)]
