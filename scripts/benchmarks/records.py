@@ -16,6 +16,7 @@ import pyarrow as pa
 
 import esdedup
 from scripts.benchmarks.bench import Bench
+from scripts.benchmarks.record_peers import FASTEST, lines, peers
 from scripts.benchmarks.rows import Row, at_least, at_most
 
 Pairs = set[tuple[str, str]]
@@ -55,13 +56,22 @@ def _measured(task: Task) -> Iterator[Row]:
         taken = {pair for group in found.groups for pair in combinations(sorted(group), 2)}
     else:
         taken = {(row["a"], row["b"]) for row in found.pairs.to_pylist()}
-    precision, recall = len(taken & task.true) / max(1, len(taken)), len(taken & task.true) / len(task.true)
     what = f"{task.name}, half of the entities, {task.half}"
+    precision, recall, f1 = _scores(taken, task.true)
     yield Row(f"{what}: precision", precision)
     yield Row(f"{what}: recall", recall)
-    yield at_least(f"{what}: F1", 2 * precision * recall / max(1e-9, precision + recall), "", task.aim)
+    yield at_least(f"{what}: F1", f1, "", task.aim)
     yield at_most(f"{what}: calibration error", _calibration(found.candidates, task), "", _MOST_ERROR)
     yield Row(f"{what}: processor time", took, "s")
+    if task.half == HALVES[-1]:
+        for peer, seconds, found_there in peers(task.name, task.left, task.right):
+            yield Row(f"{what}: F1 of {peer} ({lines(peer, task.name)} lines)", _scores(found_there, task.true)[2])
+            yield Row(f"{what}: processor time of {peer}", seconds, "s")
+
+
+def _scores(taken: Pairs, true: Pairs) -> tuple[float, float, float]:
+    precision, recall = len(taken & true) / max(1, len(taken)), len(taken & true) / len(true)
+    return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
 
 
 def _calibration(candidates: pa.Table, task: Task) -> float:
@@ -163,6 +173,12 @@ def _persons(count: int) -> Iterator[Row]:
     what = f"{count:,} made-up persons, {_COPIES:.0%} of them copies"
     yield Row(f"{what}: share of copies that are found", len(taken & true) / len(true))
     yield at_most(f"{what}: processor time", took, "s", _MOST_SECONDS)
+    rows = [{"id": str(number), **row} for number, row in enumerate(columns.to_pylist())]
+    named = {(str(a), str(b)) for a, b in true}
+    for peer, seconds, found_there in peers("persons", rows, None, (FASTEST,)):
+        either = {pair[::-1] for pair in found_there} | found_there
+        yield Row(f"{what}: share of copies that {peer} finds", len(either & named) / len(true))
+        yield Row(f"{what}: processor time of {peer}", seconds, "s")
 
 
 def persons(chance: np.random.Generator, count: int, copies: float) -> tuple[pa.Table, Any]:

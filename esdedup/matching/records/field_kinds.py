@@ -27,6 +27,8 @@ _NO_LETTERS = re.compile(r"[^\w]+|_+")
 _DAY_OF_YEAR = re.compile(r"(?:1[5-9]|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:0[1-9]|[12]\d|3[01])(?:[T ].*)?")
 _DAY_FIRST = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-]((?:\d\d){1,2})")
 _NUMBER = re.compile(r"[-+]?[$€£]?\s*\d[\d, ]*(?:\.\d+)?\s*[%€]?")
+_BEGINNING = 0.66
+"""By Jaro and Winkler, a text is more similar to its beginning."""
 _CODE = re.compile(r"\b(?=\w*\d)(?=\w*[^\W\d_])\w{5,}\b")
 _PHONE_DIGITS = 10  # the last ones: before them stands the code of a country
 _UNPARTED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
@@ -128,9 +130,12 @@ class Date(Kind):
     def compare(self, one: Values, two: Values, cosines: Cosines) -> Levels | Shares:
         """See `Kind`."""
         edits = _edits(one, two, 2)
-        exchanged = _each(lambda a, b: (a[:4], a[4:6], a[6:]) == (b[:4], b[6:], b[4:6]), one, two)
-        near = _each(lambda a, b: a[:4] == b[:4], one, two) | (edits <= 2)
-        return np.where((edits <= 1) | exchanged, 2, np.where(near, 1, 0))
+        digits = [np.array(values, "U8").view("U1").reshape(-1, 8) for values in (one, two)]
+        same = [
+            (digits[0][:, here] == digits[1][:, there]).all(1)
+            for here, there in ((slice(4), slice(4)), (slice(4, 6), slice(6, 8)), (slice(6, 8), slice(4, 6)))
+        ]
+        return np.where((edits <= 1) | np.logical_and.reduce(same), 2, np.where(same[0] | (edits <= 2), 1, 0))
 
 
 class Code(Kind):
@@ -147,8 +152,10 @@ class Code(Kind):
 
     def compare(self, one: Values, two: Values, cosines: Cosines) -> Levels | Shares:
         """See `Kind`."""
-        long_enough = _each(lambda a, b: min(len(a), len(b)) >= 3, one, two)
-        return np.where((_edits(one, two, 1) <= 1) & long_enough, 1, 0)
+        levels = (_edits(one, two, 1) <= 1).astype(np.int8)
+        for pair in np.flatnonzero(levels).tolist():
+            levels[pair] = min(len(one[pair]), len(two[pair])) >= 3
+        return levels
 
 
 class Phone(Code):
@@ -207,7 +214,7 @@ class Name(Kind):
         """See `Kind`."""
         similar, cosine = _similar(one, two), cosines()
         begins = np.zeros(len(one), np.bool_)
-        doubtful = np.flatnonzero((similar < 0.84) & (cosine < 0.6))
+        doubtful = np.flatnonzero((similar < 0.84) & (similar > _BEGINNING) & (cosine < 0.6))
         some = ([values[pair] for pair in doubtful.tolist()] for values in (one, two))
         begins[doubtful] = _each(lambda a, b: a.startswith(b) or b.startswith(a), *some)
         return np.select(

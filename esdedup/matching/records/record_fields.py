@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,6 +18,7 @@ from esdedup.matching.records.learned import EVERY_KIND
 
 _LOOKED_AT = 5_000
 """Different values of a column by which its kind is guessed."""
+_FEW_VALUES = 5_000
 
 
 class WordSets(NamedTuple):
@@ -44,6 +46,10 @@ class Field:
         return np.bincount(self.number[self.number >= 0], minlength=len(self.values))
 
     @cached_property
+    def _objects(self) -> npt.NDArray[np.object_]:
+        return np.array(self.values, object)
+
+    @cached_property
     def word_sets(self) -> WordSets:
         """The words of each value."""
         known: dict[str, int] = {}
@@ -58,16 +64,17 @@ class Field:
         found = np.full(len(a), -1, np.int8)
         one, two = self.number[a], self.number[b]
         there = np.flatnonzero((one >= 0) & (two >= 0))
+        found[there] = len(self.kind.levels) - 1
+        there = there[one[there] != two[there]]
         low, high = np.minimum(one[there], two[there]), np.maximum(one[there], two[there])
-        distinct, of = np.unique(low * len(self.values) + high, return_inverse=True)
-        low, high = np.divmod(distinct, max(1, len(self.values)))
-        compared = np.full(len(distinct), len(self.kind.levels) - 1, np.int8)
-        rest = np.flatnonzero(low != high)
-        if len(rest):
-            low, high = low[rest], high[rest]
-            ones, twos = ([self.values[value] for value in some.tolist()] for some in (low, high))
-            compared[rest] = self.kind.compare(ones, twos, self._cosines(low, high))
-        found[there] = compared[of]
+        of = None
+        if len(self.values) < _FEW_VALUES:  # many of these pairs are the same
+            distinct, of = np.unique(low * len(self.values) + high, return_inverse=True)
+            low, high = np.divmod(distinct, max(1, len(self.values)))
+        if len(there):
+            ones, twos = (self._objects[some].tolist() for some in (low, high))
+            levels = self.kind.compare(ones, twos, self._cosines(low, high))
+            found[there] = levels if of is None else levels[of]
         return found
 
     def _cosines(self, one: Numbers, two: Numbers) -> Cosines:
