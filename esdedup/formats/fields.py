@@ -158,7 +158,7 @@ class TableFormat(Format):
         places = [place for place in range(len(names)) if place != identifier]
         if not places:
             raise UsageError(f"{label}: no column besides the ids (--text-column '*'); columns: {_listed(names)}")
-        labels = tuple(label_of(names[place], place + 1) for place in places)
+        labels = tuple(label_of(names[place], at) for at, place in enumerate(places, 1))
         return Columns(identifier, title, places[0], tuple(places[1:]), labels)
 
 

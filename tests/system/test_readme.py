@@ -30,7 +30,16 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/dedupe.md", "docs/text.md", "docs/tour.md", "docs/elasticsearch.md", "docs/search.md"]
+    "page",
+    [
+        "README.md",
+        "docs/dedupe.md",
+        "docs/text.md",
+        "docs/tour.md",
+        "docs/elasticsearch.md",
+        "docs/search.md",
+        "docs/records.md",
+    ],
 )
 def test_commands_print_what_the_page_shows(
     tmp_path: Path, page: str, demo: Path, elastic_url: str, elastic_prefix: str, monkeypatch: pytest.MonkeyPatch

@@ -8,7 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from esdedup.columns.labelled import columns_of_texts
 from esdedup.columns.records import Skips
+from esdedup.columns.tables import table_of, texts_of
 from esdedup.errors import SourceError, UsageError
 from esdedup.formats.locations import discover
 from esdedup.formats.reading_options import Reading
@@ -401,3 +403,38 @@ def test_batches_are_bounded_and_limited(tmp_path: Path, source_format: str) -> 
         assert size <= 2**21 or batch.num_rows == 1
     for limit in (0, 1, 5000):
         assert len(read(path, format=source_format, header=header, limit=limit)) == limit
+
+
+def test_all_columns_with_their_names(tmp_path: Path) -> None:
+    rows = [
+        {"id": "1", "title": "A|B", "price": "7.5", "": "x"},
+        {"id": "2", "title": " ", "price": "3", "": ""},
+        {"id": "3", "title": "", "price": "", "": ""},
+    ]
+    expected = [("1", "title: A¦B | price: 7.5 | 3: x"), ("2", "price: 3")]
+    lines = "".join(f"{row['id']},{row['title']},{row['price']},{row['']}\n" for row in rows)
+    sources = [
+        write(tmp_path, "t.csv", f"id,title,price,\n{lines}4\n"),
+        write(tmp_path, "t.tsv", f"id,title,price,\n{lines}".replace(",", "\t")),
+        write(tmp_path, "t.jsonl", "".join(json.dumps(row) + "\n" for row in rows)),
+        write(tmp_path, "t.json", json.dumps(rows)),
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), parquet := tmp_path / "t.parquet")
+    for source in (*sources, parquet):
+        options = {"header": True} if source.suffix == ".tsv" else {}
+        assert pairs(read(source, text_column="*", **options)) == expected, source
+    assert texts_of(table_of(rows), "*").to_pylist() == [text for _, text in expected] + [""]
+    nested = write(tmp_path, "n.jsonl", json.dumps({"id": 1, "a": {"b": [1, "c"]}, "d": None, "e": True}) + "\n")
+    assert pairs(read(nested, text_column="*")) == [("1", "a.b: 1 c | e: true")]
+    with pytest.raises(UsageError, match="needs names of columns; give --header"):
+        read(sources[1], text_column="*")
+    with pytest.raises(UsageError, match="no column besides the ids"):
+        read(write(tmp_path, "i.csv", "id\n1\n"), text_column="*")
+
+
+def test_labelled_texts_become_columns_again() -> None:
+    columns = columns_of_texts(pa.array(["a: x | b: 1: 2", "b: 3", "no label"], pa.large_string()))
+    assert {name: column.to_pylist() for name, column in columns.items()} == {
+        "a": ["x", None, None], "b": ["1: 2", "3", None], "text": [None, None, "no label"],
+    }  # fmt: skip
+    assert columns_of_texts(pa.array([], pa.large_string())) == {}
