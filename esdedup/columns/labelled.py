@@ -17,9 +17,11 @@ def labelled_texts(labels: Sequence[str], columns: Sequence[pa.Array]) -> pa.Lar
     parts = []
     for label, column in zip(labels, columns, strict=True):
         value = pc.replace_substring(pc.utf8_trim_whitespace(column.cast(pa.large_string())), BAR, OTHER_BAR)
-        value = pc.if_else(pc.equal(value, nothing), pa.scalar(None, pa.large_string()), value)
-        parts.append(pc.binary_join_element_wise(pa.scalar(label + NAME_END, pa.large_string()), value, nothing))
-    return pc.binary_join_element_wise(*parts, pa.scalar(END, pa.large_string()), null_handling="skip")
+        begin = pa.scalar(f"{END}{label}{NAME_END}", pa.large_string())
+        there = pc.fill_null(pc.not_equal(value, nothing), False)
+        parts.append(pc.if_else(there, pc.binary_join_element_wise(begin, value, nothing), nothing))
+    joined = pc.binary_join_element_wise(*parts, nothing)  # of nulls only, it would skip the row itself
+    return pc.utf8_slice_codeunits(joined, len(END))
 
 
 def columns_of_texts(texts: pa.LargeStringArray) -> dict[str, pa.Array]:

@@ -38,7 +38,7 @@ class ArrowRows:
         self._texts = [names[place] for place in (chosen.text, *chosen.more)]
         self._labels = chosen.labels
         self.texts = [path.partition(LIST)[0] for path in self._texts]
-        self.columns = [name for name in (self._id, self._title, *self.texts) if name is not None]
+        self.columns = list(dict.fromkeys(name for name in (self._id, self._title, *self.texts) if name is not None))
 
     def documents(self, batch: pa.RecordBatch, first: int, walk: Walk) -> pa.RecordBatch:
         """Return the documents among rows of which the first has the number `first`."""
