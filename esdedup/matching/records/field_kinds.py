@@ -17,6 +17,8 @@ import numpy.typing as npt
 from rapidfuzz.distance import OSA, JaroWinkler
 from rapidfuzz.process import cpdist
 
+from esdedup.matching.records.nicknames import nicknamed
+
 Levels = npt.NDArray[np.int8]
 Shares = npt.NDArray[np.float64]
 Values: TypeAlias = Sequence[str]
@@ -207,7 +209,7 @@ class Name(Kind):
     """A name of a person, a place or a thing."""
 
     name = "name"
-    levels = ("other", "a little alike", "alike, or one begins with the other", "nearly equal, or exchanged", "equal")
+    levels = ("other", "a little alike", "alike, or one begins with the other", "nearly equal, exchanged or a nickname", "equal")
     has_words = has_parts = True
 
     def compare(self, one: Values, two: Values, cosines: Cosines) -> Levels | Shares:
@@ -218,7 +220,7 @@ class Name(Kind):
         some = ([values[pair] for pair in doubtful.tolist()] for values in (one, two))
         begins[doubtful] = _each(lambda a, b: a.startswith(b) or b.startswith(a), *some)
         return np.select(
-            [(similar >= 0.92) | (cosine >= 0.9), (similar >= 0.84) | (cosine >= 0.6) | begins,
+            [(similar >= 0.92) | (cosine >= 0.9) | nicknamed(one, two), (similar >= 0.84) | (cosine >= 0.6) | begins,
              (similar >= 0.75) | (cosine >= 0.3)],
             [3, 2, 1], 0,
         )  # fmt: skip

@@ -94,7 +94,7 @@ def test_what_speaks_for_a_pair(tmp_path: Path, address: str, run: RunJob) -> No
     assert found.verdict.startswith("a pair: probability 0.9") or found.verdict == "a pair: probability 1.000"
     assert found.probability == found_in(tmp_path / "out")["left/P001", "right/Q001"]
     fields = {row["field"]: row for row in found.fields}
-    assert fields["name"]["level"] == "nearly equal, or exchanged"
+    assert fields["name"]["level"] == "nearly equal, exchanged or a nickname"
     assert fields["born"]["level"] == "equal"
     assert fields["born"]["weight"] > 5
     other = esdedup.explain("left/P002", "right/Q001", store=address)
@@ -102,7 +102,7 @@ def test_what_speaks_for_a_pair(tmp_path: Path, address: str, run: RunJob) -> No
     assert other.probability < other.min_probability
     told = said("explain", "left/P001", "right/Q001", "--store", address).out
     assert "▓" in told
-    assert "nearly equal, or exchanged" in told
+    assert "nearly equal, exchanged or a nickname" in told
     page = said("report", "--store", address, "--out", tmp_path / "page")
     assert page.code == 0
     assert "What the fields say" in (tmp_path / "page" / "report.html").read_text("utf-8")

@@ -35,7 +35,7 @@ def test_tables_of_all_libraries(made: Any) -> None:
 def test_what_speaks_for_a_pair_adds_up() -> None:
     first, *fields, last = esdedup.link([*ROWS, OTHER]).explain("p1", "p9")
     assert [(row["field"], row["level"]) for row in fields[:3]] == [
-        ("name", "nearly equal, or exchanged"), ("born", "equal"), ("city", "equal"),
+        ("name", "nearly equal, exchanged or a nickname"), ("born", "equal"), ("city", "equal"),
     ]  # fmt: skip
     bits = first["weight"] + sum(row["weight"] for row in fields)
     assert last["probability"] == pytest.approx(1 / (1 + math.pow(2, -bits)), abs=1e-3)

@@ -95,8 +95,9 @@ def pairs(matched: Matched) -> list[tuple[int, int, float]]:
 @pytest.mark.parametrize(
     ("kind", "one", "two", "level"),
     [
-        ("name", "Marta", "Martha", "nearly equal, or exchanged"),
-        ("name", "Anna Maria", "Maria Anna", "nearly equal, or exchanged"),
+        ("name", "Marta", "Martha", "nearly equal, exchanged or a nickname"),
+        ("name", "Bob Lee", "Robert Lee", "nearly equal, exchanged or a nickname"),
+        ("name", "Anna Maria", "Maria Anna", "nearly equal, exchanged or a nickname"),
         ("name", "Al", "Alexander", "alike, or one begins with the other"),
         ("name", "Ångström", "Angstrom", "equal"),
         ("name", "Smith", "Kowalski", "other"),
