@@ -26,7 +26,6 @@ def describe_records(members: pa.Table) -> pa.Table:
     first = np.flatnonzero(np.diff(cluster, prepend=cluster[0] - np.uint64(1)))
     owner = np.searchsorted(first, np.arange(len(cluster)), side="right") - 1
     differing: list[list[str]] = [[] for _ in first]
-    missing: list[list[str]] = [[] for _ in first]
     for name, column in columns_of_texts(members["text"].cast(pa.large_string()).combine_chunks()).items():
         written = pc.utf8_trim_whitespace(pc.replace_substring_regex(pc.utf8_lower(column), r"[^\pL\pN]+", " "))
         codes = written.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False)
@@ -35,16 +34,13 @@ def describe_records(members: pa.Table) -> pa.Table:
         high = np.full(len(first), -1)
         np.minimum.at(low, owner[there], codes[there])
         np.maximum.at(high, owner[there], codes[there])
-        lacks = np.bincount(owner, ~there, len(first)) > 0
         for place in np.flatnonzero(high > low).tolist():
             differing[place].append(name)
-        for place in np.flatnonzero((high == low) & lacks).tolist():
-            missing[place].append(name)
     columns: list[Any] = [
         cluster[first],
         [RECORD] * len(first),
         np.full(len(first), _SURE),
-        [_reason(*names) for names in zip(differing, missing, strict=True)],
+        [_reason(names) for names in differing],
         pa.nulls(len(first), pa.large_string()),
         np.zeros(len(first), np.bool_),
         np.zeros(len(first), np.bool_),
@@ -52,14 +48,11 @@ def describe_records(members: pa.Table) -> pa.Table:
     return pa.table(columns, JUDGED)
 
 
-def _reason(differing: Sequence[str], missing: Sequence[str]) -> str:
-    said = [f"{plural(len(differing), 'field differs', 'fields differ')}: {_listed(differing)}"] if differing else []
-    said += [f"{plural(len(missing), 'field is', 'fields are')} missing in some: {_listed(missing)}"] if missing else []
-    return f"records of one thing; {'; '.join(said) or 'only signs and capitals differ'}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join([*names[:_LISTED], *(["…"] if len(names) > _LISTED else [])])
+def _reason(differing: Sequence[str]) -> str:
+    if not differing:
+        return "records of one thing; what both have is equal but for signs and capitals"
+    named = ", ".join([*differing[:_LISTED], *(["…"] if len(differing) > _LISTED else [])])
+    return f"records of one thing; {plural(len(differing), 'field differs', 'fields differ')}: {named}"
 
 
 RECORD_CLASSIFIER = Classifier(describe_records, lambda clusters: [[] for _ in clusters])

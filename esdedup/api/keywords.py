@@ -163,7 +163,7 @@ class ScanOptions(TypedDict, total=False):
 
     fields: str | None
     """What is guessed wrong: COLUMN:KIND is the kind of a column, ONE=TWO are columns of two tables that mean the
-    same. Only with candidates "records"."""
+    same, and FIRST+LAST=NAME if two are one there. Only with candidates "records"."""
 
     labels: str | Path | None
     """CSV of pairs that are known, as `review` writes it. Only with candidates "records"."""

@@ -158,6 +158,8 @@ class TableFormat(Format):
         places = [place for place in range(len(names)) if place != identifier]
         if not places:
             raise UsageError(f"{label}: no column besides the ids (--text-column '*'); columns: {_listed(names)}")
+        if len(names) == 1 and (advice := _advice(names)):
+            raise UsageError(f"{label}: there is only one column{advice}")
         labels = tuple(label_of(names[place], at) for at, place in enumerate(places, 1))
         return Columns(identifier, title, places[0], tuple(places[1:]), labels)
 
@@ -205,7 +207,7 @@ def _advice(names: Sequence[str]) -> str:
     """Advise another separator if a table seems to have a single column, or UTF-16 if it seems to be that."""
     if names and "\0" in names[0]:
         return f"; if it is UTF-16, give --encoding utf-16-{'be' if names[0][0] == chr(0) else 'le'}"
-    found = [sign for sign in ";|" if len(names) == 1 and sign in names[0]]
+    found = [sign for sign in ";|," if len(names) == 1 and sign in names[0]]
     return f"; if {found[0]!r} separates them, give --separator {found[0]!r}" if found else ""
 
 

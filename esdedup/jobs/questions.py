@@ -26,6 +26,7 @@ from esdedup.matching.units import UNITS
 from esdedup.matching.verify.compare import compare, diff_words
 from esdedup.options import shown_value
 from esdedup.output.earlier_runs import changes
+from esdedup.output.records_beside import texts_and_groups
 from esdedup.resources import available_cores
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.registry import open_store
@@ -47,8 +48,10 @@ def explanation(store: Store, a: str, b: str) -> dict[str, Any]:
     for identity in (a, b):
         row = store.corpus.sentence(storable(identity))
         if row is None:
+            unit = "record" if store.signing.splitting.whole else "sentence"
             raise StoreError(
-                f"{store.address}: no sentence {identity}; it was never read, or it is too short or too long"
+                f"{store.address}: no {unit} {identity}; it was never read, or it is too short or too long; "
+                "of several sources, ids are SOURCE/ID"
             )
         rows[identity] = row
     one, two = rows[a], rows[b]
@@ -120,10 +123,7 @@ class _Evidence:
 
     def texts(self) -> pa.Table:
         """All texts, one row for each sentence: hash, group_id and text."""
-        corpus, across = self._store.corpus, Scanning.from_described(self._store.ledger.last_scanning() or {}).across
-        parts = [rows if isinstance(rows, pa.Table) else rows.read_all() for _, rows in corpus.signatures(across)]
-        held = pa.concat_tables(parts).select(["hash", "group_id"])
-        return held.append_column("text", pa.chunked_array([corpus.texts_of(held["hash"].to_numpy())]))
+        return texts_and_groups(self._store)
 
     def all_hot(self) -> bool:
         """Whether the texts share tokens, and all of those are hot."""

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import accumulate
 from math import log2
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import pyarrow as pa
 
+from esdedup.analysis.names import RECORD
 from esdedup.columns.labelled import columns_of_texts
+from esdedup.matching.protocol import Scanning
 from esdedup.matching.records.learned import check_learned
 
+if TYPE_CHECKING:
+    from esdedup.store.store import Store
+
 _LONGEST_VALUE = 120
+_MOST_WEIGHED = 20_000
+"""Records among which pairs are weighed for a page."""
 
 
 class Cell(TypedDict):
@@ -60,3 +69,42 @@ def weights_of(learned: Mapping[str, Any] | None) -> list[dict[str, Any]]:
             levels.append({"name": field["levels"][level], "same": same, "other": other, "weight": log2(same / other)})
         found.append({"name": field["field"], "kind": field["kind"], "levels": levels})
     return found
+
+
+def texts_and_groups(store: Store) -> pa.Table:
+    """Return hash, group_id and text of all sentences, as the last scan compared them."""
+    across = Scanning.from_described(store.ledger.last_scanning() or {}).across
+    parts = [rows if isinstance(rows, pa.Table) else rows.read_all() for _, rows in store.corpus.signatures(across)]
+    held = pa.concat_tables(parts).select(["hash", "group_id"])
+    return held.append_column("text", pa.chunked_array([store.corpus.texts_of(held["hash"].to_numpy())]))
+
+
+class WeakestPairs:
+    """The waterfalls of the weakest pairs of clusters of records, for a page. Of very many records there are none."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    @cached_property
+    def _weighing(self) -> Any:
+        learned = (self._store.results.last_scan() or {}).get("learned")
+        if learned is None or self._store.corpus.counts()["sentences_kept"] > _MOST_WEIGHED:
+            return None
+        from esdedup.matching.records.two_records import Weighing
+
+        return Weighing(learned, texts_and_groups(self._store))
+
+    def of(self, cluster: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return a row for each field: `field`, `level`, `weight`, and where its bar begins and how wide it is, as
+        shares of 1.
+        """
+        if cluster["kind"] != RECORD or not cluster["weakest"] or self._weighing is None:
+            return []
+        texts = {member["id"]: member["text"] for member in cluster["members"]}
+        rows: list[dict[str, Any]] = self._weighing.of(*(texts[identity] for identity in cluster["weakest"]))["fields"]
+        ends = [0.0, *accumulate(row["weight"] for row in rows)]
+        low, width = min(ends), max(1.0, max(ends) - min(ends))
+        return [
+            {**row, "begin": (min(before, after) - low) / width, "wide": abs(after - before) / width}
+            for row, before, after in zip(rows, ends, ends[1:], strict=False)
+        ]

@@ -19,7 +19,7 @@ from esdedup.output.aligned import align_cluster
 from esdedup.output.drawing import on_dark
 from esdedup.output.html import page
 from esdedup.output.plots import classes, draw_cluster_sizes, draw_kinds, sizes_of_kinds
-from esdedup.output.records_beside import weights_of
+from esdedup.output.records_beside import WeakestPairs, weights_of
 from esdedup.output.reproduce import commands, defaults, state
 from esdedup.output.skips import in_words
 from esdedup.store.cluster_queries import ClusterQuery
@@ -151,8 +151,10 @@ def _headed(cluster: Mapping[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def _largest(store: Store) -> Iterator[dict[str, Any]]:
+    pairs = WeakestPairs(store)
     for cluster in store.results.cluster_rows(ClusterQuery(limit=_CLUSTERS)):
-        yield _headed(cluster, view=align_cluster(cluster, rows=_ROWS, shorten_repeats=True))
+        view = align_cluster(cluster, rows=_ROWS, shorten_repeats=True)
+        yield _headed(cluster, view=view, weighed=pairs.of(cluster))
 
 
 def _contradictory(store: Store) -> Iterator[dict[str, Any]]:

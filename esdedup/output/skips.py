@@ -15,7 +15,7 @@ WORDS = {
     "no_words": "texts without words, which cannot be compared",
     "older_version": "pages that another part of the wiki has in the same or a newer revision",
     "contradicting": "likely pairs that would bring records together that contradict each other",
-    "other_partner": "likely pairs of records of which one has a likelier partner, or two that are as likely",
+    "other_partner": "likely pairs of records that have another partner, as likely or more (--across any takes all)",
     "other_of_source": "pairs that no cluster with one text of each source has (--one-per-source)",
     "redirect": "pages that only redirect to another one",
     "refused": "records that the server refused",

@@ -209,7 +209,13 @@ class Name(Kind):
     """A name of a person, a place or a thing."""
 
     name = "name"
-    levels = ("other", "a little alike", "alike, or one begins with the other", "nearly equal, exchanged or a nickname", "equal")
+    levels = (
+        "other",
+        "a little alike",
+        "alike, or one begins with the other",
+        "nearly equal, exchanged or a nickname",
+        "equal",
+    )
     has_words = has_parts = True
 
     def compare(self, one: Values, two: Values, cosines: Cosines) -> Levels | Shares:
@@ -359,7 +365,7 @@ def guessed(values: Values, counts: npt.NDArray[np.int64], repeats: float) -> Ki
     if share(lambda value: _DAY_OF_YEAR.fullmatch(value) or _DAY_FIRST.fullmatch(value)) > _MOSTLY:
         return KINDS["date"]
     if words < 4 and share(lambda value: 2 * _digits(value) >= max(1, sum(map(str.isalnum, value)))) > _MOSTLY:
-        if share(lambda value: 7 <= _digits(value) <= 15 and not value.isdigit()) > _MOSTLY:
+        if share(_is_phone) > _MOSTLY:
             return KINDS["phone"]
         if share(_NUMBER.fullmatch) > _NEARLY_ALL:
             return KINDS["code" if share(lambda value: value.isdigit() and len(value) >= 4) > _MOSTLY else "number"]
@@ -373,6 +379,11 @@ def guessed(values: Values, counts: npt.NDArray[np.int64], repeats: float) -> Ki
     if share(lambda value: _digits(value) and any(map(str.isalpha, value))) > 0.5:
         return KINDS["address"]
     return KINDS["name"]
+
+
+def _is_phone(value: str) -> bool:
+    """Whether it has the digits of a number of a telephone, and signs between them or a zero at the beginning."""
+    return 7 <= _digits(value) <= 15 and (not value.isdigit() or (value[0] == "0" and len(value) >= 9))
 
 
 def _digits(value: str) -> int:

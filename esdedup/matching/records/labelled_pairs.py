@@ -11,7 +11,8 @@ from typing import NamedTuple
 from esdedup.errors import SettingsError
 from esdedup.files import whole_file
 
-_YES, _NO = {"yes", "y", "true", "1", "same"}, {"no", "n", "false", "0", "different"}
+_YES = {"yes", "y", "true", "1", "same", "ja", "oui"}
+_NO = {"no", "n", "false", "0", "different", "nein", "non"}
 COLUMNS = ("same", "probability", "a", "b", "a_text", "b_text")
 
 
@@ -31,7 +32,9 @@ def read_labels(path: str) -> list[Label]:
     found: dict[tuple[str, str], Label] = {}
     try:
         with Path(path).open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file)
+            begin = file.readline()
+            file.seek(0)
+            rows = csv.DictReader(file, delimiter=";" if begin.count(";") > begin.count(",") else ",")
             missing = {"a", "b", "same"} - set(rows.fieldnames or ())
             if missing:
                 raise SettingsError(f"labels: {path} has no column {', '.join(sorted(missing))}")

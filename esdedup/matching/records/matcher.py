@@ -55,12 +55,12 @@ class Records(RecordOptions, Matcher):
 
     def measures(self, signer: TextSigner, one: str, two: str, evidence: Evidence) -> dict[str, Any]:
         """Return the `probability` that two records are the same, and what each of their `fields` says."""
-        from esdedup.matching.records.two_records import weighed
+        from esdedup.matching.records.two_records import Weighing
 
         learned = evidence.learned()
         if learned is None:
             return {}
-        found = weighed(learned, evidence.texts(), one, two)
+        found = Weighing(learned, evidence.texts()).of(one, two)
         if self.min_probability is not None:
             found["min_probability"] = self.min_probability
         if (pair := evidence.pair()) is not None:

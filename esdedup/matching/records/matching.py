@@ -27,7 +27,8 @@ from esdedup.matching.records.mixture import (
     rarities,
 )
 from esdedup.matching.records.record_fields import Field, empty_field, exchange_names, fields_of
-from esdedup.matching.records.same_columns import united
+from esdedup.matching.records.related import related_apart, tells_apart
+from esdedup.matching.records.same_columns import unite_again, united
 from esdedup.matching.records.term_pairs import ALONE, TOGETHER, candidates, possible_pairs
 from esdedup.matching.records.weak_links import without_contradictions
 
@@ -42,6 +43,8 @@ two: partners of a record that are none of each other, or many partners of each,
 """
 _STRICTNESS = (0.0, 4.0, 8.0, 12.0, 16.0, 20.0)
 """Then learn again, and take a pair for the same only if the logarithm of its odds is higher by so much."""
+_ROUNDS_APART = 2
+"""Rounds in which related things are learned: with more, their class becomes one of other differences."""
 _BELIEVED = 0.3
 _TOLD = 50.0
 """The logarithm of the odds of pairs that a person has judged."""
@@ -148,9 +151,8 @@ def match_records(
     if not possible_pairs(records, first_right):
         records, order, known = 0, order[:0], None
     columns = {name: column.take(pa.array(order)) for name, column in columns.items()}
-    middle = None if first_right is None else first_right if records else 0
     if learned is None:
-        columns, paired = united(columns, middle, paired or {}, kinds)
+        columns, paired = united(columns, first_right if records else None, paired or {}, kinds)
         fields, begun = fields_of(columns, kinds), None
     else:
         paired = learned["paired"]
@@ -175,7 +177,12 @@ def match_records(
         alone = float((1 / (1 + np.exp(-np.clip(odds, -50, 50)))).sum())
         if begun is not None or float(probability.sum()) >= _COHERENT[first_right is not None] * alone:
             break
-    outdated = begun is not None and difference(begun, teach(len(begun.shares), begun)) > _OTHER_WEIGHTS
+    if begun is None and classes == 2 and (begin := related_apart(fields, levels, probability, weights)) is not None:
+        parted = teach(3, begun=begin, strictness=strictness, rounds=_ROUNDS_APART)
+        if tells_apart(fields, begin) and tells_apart(fields, parted):
+            weights, odds = parted, parted.log_odds(levels, rarity)
+            probability = together(odds)
+    outdated = begun is not None and difference(begun, teach(len(begun.shares), begun, rounds=1)) > _OTHER_WEIGHTS
     if told is not None:
         probability[told.at], odds[told.at] = told.same, np.where(told.same > 0, _TOLD, -_TOLD)
     if threshold is None:
@@ -204,10 +211,7 @@ def frozen_fields(columns: Mapping[str, pa.Array], learned: Mapping[str, Any]) -
     check_learned(learned)
     records = len(next(iter(columns.values()))) if columns else 0
     kinds, paired = learned["kinds"], learned["paired"]
-    columns = {name: column for name, column in columns.items() if name in kinds or name in paired.values()}
-    for name, other in paired.items():
-        if other in columns:
-            columns[name] = pc.coalesce(columns[name], columns.pop(other)) if name in columns else columns.pop(other)
+    columns = {name: column for name, column in unite_again(columns, paired).items() if name in kinds}
     there = {field.name: field for field in fields_of(columns, kinds)}
     fields = [
         there.get(each["field"]) or empty_field(each["field"], each["kind"], records) for each in learned["fields"]

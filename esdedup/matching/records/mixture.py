@@ -62,10 +62,20 @@ class Weights:
         """How likely any two records are the same, as a logarithm of the odds to the base of 2."""
         return float(np.log2(self.shares[-1] / sum(self.shares[:-1])))
 
-    def weight(self, field: int, level: int) -> float:
-        """Return the match weight of a level of a field: how many times the odds double."""
-        apart = sum(share * fields[field][level] for share, fields in zip(self.shares[:-1], self.levels, strict=False))
-        return float(np.log2(self.levels[-1][field][level] * sum(self.shares[:-1]) / apart))
+    def parts(self, levels: Levels) -> tuple[float, list[float]]:
+        """Return what the odds of one pair with these `levels` (fields,) are made of, as logarithms to the base of 2:
+        those without a look at it, and the match weight of each field, 0 where a value is missing.
+
+        Of two classes of different things, a level counts by how likely the pair is of each, and the first part is what
+        is left of the odds.
+        """
+        likely = _likelihoods(self, levels[None])
+        apart = _normalized(likely[:-1])[:, 0]
+        weights = []
+        for field, level in enumerate(levels.tolist()):
+            other = sum(part * held[field][level] for part, held in zip(apart, self.levels, strict=False))
+            weights.append(0.0 if level < 0 else float(np.log2(self.levels[-1][field][level] / other)))
+        return float(_log_odds(likely)[0] / np.log(2)) - sum(weights), weights
 
     def log_odds(self, levels: Levels, rarity: Shares) -> Shares:
         """Return the logarithms of the odds that pairs are the same."""
@@ -111,25 +121,26 @@ def learn(
     classes: int,
     begun: Weights | None = None,
     strictness: float = 0.0,
+    rounds: int = _ROUNDS,
 ) -> Weights:
     """Learn from candidates with these `levels` (pairs, fields), and from pairs by `chance` that stand for all
     `others`, which are not among them. Pairs with the same levels are counted as one where that is the same.
 
     `together` makes of log odds probabilities that hold for all pairs at once; those that are `told` are known, and
-    count more. `strictness` is taken from the log odds meanwhile. From weights that have `begun`, learn for one round.
+    count more. `strictness` is taken from the log odds meanwhile. Learning may begin with weights that have `begun`.
     """
     sizes = [len(field.kind.levels) for field in fields]
     patterns, pattern = _patterns(levels, sizes)
     seen, seen_pattern = _patterns(chance, sizes)
     with_pattern = np.bincount(pattern, minlength=len(patterns))
     by_chance = np.bincount(seen_pattern, minlength=len(seen)) * (others / max(1, len(chance)))
-    supposed = _begun(sizes, levels[:0], classes).levels
+    supposed = _begun(sizes, levels[:0], classes).levels if begun is None else begun.levels
     weights = begun or _begun(sizes, chance if len(chance) else levels, classes)
     counts_as = np.ones(len(pattern))
     if told is not None:
         counts_as[told.at] = _TOLD
         with_pattern = np.bincount(pattern, counts_as, len(patterns))
-    for _ in range(_ROUNDS if begun is None else 1):
+    for _ in range(rounds):
         likely = _likelihoods(weights, patterns)
         same = together(_log_odds(likely)[pattern] + rarity - strictness)
         if told is not None:

@@ -19,6 +19,8 @@ from esdedup.matching.records.learned import EVERY_KIND
 _LOOKED_AT = 5_000
 """Different values of a column by which its kind is guessed."""
 _FEW_VALUES = 5_000
+IGNORED = "ignore"
+"""The kind of a column that is not compared."""
 
 
 class WordSets(NamedTuple):
@@ -101,7 +103,8 @@ def fields_of(columns: Mapping[str, pa.Array], kinds: Mapping[str, str]) -> list
     """Return the fields of columns of strings, whose kinds are guessed where they are not given. Columns without any
     value have none.
     """
-    return [field for name, column in columns.items() for field in _fields(name, column, kinds.get(name))]
+    wanted = {name: column for name, column in columns.items() if kinds.get(name) != IGNORED}
+    return [field for name, column in wanted.items() for field in _fields(name, column, kinds.get(name))]
 
 
 def _fields(name: str, column: pa.Array, kind_name: str | None) -> Iterator[Field]:
@@ -138,8 +141,8 @@ def empty_field(name: str, kind_name: str, records: int) -> Field:
 
 
 def exchange_names(fields: Sequence[Field], levels: Levels, a: Numbers, b: Numbers) -> None:
-    """Raise the `levels` (pairs, fields) of pairs in which two names of one word stand in each other's column."""
-    names = [place for place, field in enumerate(fields) if field.kind is KINDS["name"] and _of_one_word(field)]
+    """Raise the `levels` (pairs, fields) of pairs in which two names stand in each other's column."""
+    names = [place for place, field in enumerate(fields) if field.kind is KINDS["name"]]
     for first, one in enumerate(names):
         for two in names[first + 1 :]:
             known = {value: number for number, value in enumerate(fields[two].values)}
@@ -150,7 +153,3 @@ def exchange_names(fields: Sequence[Field], levels: Levels, a: Numbers, b: Numbe
                 nearly = len(fields[place].kind.levels) - 2
                 rows = crossed & (levels[:, place] >= 0) & (levels[:, place] < nearly)
                 levels[rows, place] = nearly
-
-
-def _of_one_word(field: Field) -> bool:
-    return float(np.mean([" " not in value for value in field.values])) > 0.5

@@ -9,7 +9,7 @@ from esdedup.options import Options, option
 
 PAIRED, KIND = "=", ":"
 """In `fields`: between two columns that mean the same, and between a column and its kind."""
-KIND_NAMES = ("name", "date", "number", "code", "phone", "email", "address", "text", "category")
+KIND_NAMES = ("name", "date", "number", "code", "phone", "email", "address", "text", "category", "ignore")
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class RecordOptions(Options):
     )  # fmt: skip
     fields: str | None = option(
         None, "What is guessed wrong: COLUMN:KIND is the kind of a column, ONE=TWO are columns of two tables that mean "
-        "the same.", unit="LIST", pattern=r"[^=:,]+[=:][^=:,]+(,[^=:,]+[=:][^=:,]+)*",
+        "the same, and FIRST+LAST=NAME if two are one there.", unit="LIST",
+        pattern=r"[^=:,]+[=:][^=:,]+(,[^=:,]+[=:][^=:,]+)*",
         expected="allowed: parts such as born:date or title=name, parted by commas",
     )  # fmt: skip
     labels: str | None = option(None, "CSV of pairs that are known, as `review` writes it.", unit="FILE.csv")

@@ -12,8 +12,8 @@ import pyarrow as pa
 from esdedup.columns.arrays import without_dictionary
 from esdedup.columns.tables import ID, ids_of, table_of
 from esdedup.errors import UsageError
-from esdedup.matching.records.field_kinds import KINDS
 from esdedup.matching.records.matching import Known
+from esdedup.matching.records.record_options import KIND_NAMES
 
 
 def columns_of(
@@ -33,8 +33,8 @@ def columns_of(
     for name, kind in kinds.items():
         if name not in names:
             raise UsageError(f"kinds: no column {name!r}; columns: {', '.join(map(str, names))}")
-        if kind not in KINDS:
-            raise UsageError(f"kinds: {name} is {kind!r}; allowed: {', '.join(KINDS)}")
+        if kind not in KIND_NAMES:
+            raise UsageError(f"kinds: {name} is {kind!r}; allowed: {', '.join(KIND_NAMES)}")
     if not names:
         raise UsageError("the table has no column besides the ids; give one with several columns")
     columns = {

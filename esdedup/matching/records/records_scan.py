@@ -103,6 +103,8 @@ class RecordsScan:
             )
             if one != two and one in place_of[sides[0]] and two in place_of[sides[1]]:
                 held.append((place_of[sides[0]][one], place_of[sides[1]][two], label.same))
+        if labels and not held:
+            raise SettingsError(f"labels: {self._options.labels}: no pair is of records that are compared")
         log.info("labels: %d of %d pairs are used", len(held), len(labels))
         if not held:
             return None

@@ -30,12 +30,13 @@ def waterfall(
         rarity: What is added as they agree on rare values, a natural logarithm.
         one, two: The numbers of the records.
     """
-    rows: list[dict[str, Any]] = [_row("all records", None, weights.prior)]
+    prior, parts = weights.parts(levels)
+    rows: list[dict[str, Any]] = [_row("all records", None, prior)]
     for number, field in enumerate(fields):
         level = int(levels[number])
         values = [None if field.number[row] < 0 else field.values[int(field.number[row])] for row in (one, two)]
         said = "missing" if level < 0 else field.kind.levels[level]
-        rows.append(_row(field.name, said, 0.0 if level < 0 else weights.weight(number, level), *values))
+        rows.append(_row(field.name, said, parts[number], *values))
     if rarity:
         rows.append(_row("rare values" if rarity > 0 else "common values", None, float(rarity / np.log(2))))
     return rows
@@ -45,30 +46,38 @@ def _row(field: str, level: str | None, weight: float, a: str | None = None, b: 
     return {"field": field, "a": a, "b": b, "level": level, "weight": round(weight, 6)}
 
 
-def weighed(learned: Mapping[str, Any], sentences: pa.Table, first: str, second: str) -> dict[str, Any]:
-    """Return the `probability` that two records are the same by themselves, their `fields`, and the `min_probability`
-    of a pair.
+class Weighing:
+    """Weighs pairs of records by what the last scan learned.
 
     Args:
         learned: By the last scan.
         sentences: All, with hash, group_id and text.
-        first, second: The texts of the two records.
     """
-    _, at, which = np.unique(sentences["hash"].to_numpy(), return_index=True, return_inverse=True)
-    texts = sentences["text"].combine_chunks().take(pa.array(at))
-    rows = rows_of(which, sentences["group_id"].to_numpy())
-    columns = {name: column.take(pa.array(rows.text)) for name, column in columns_of_texts(texts).items()}
-    one, two = _places(rows, *(pc.index(texts, pa.scalar(text, texts.type)).as_py() for text in (first, second)))
-    fields, weights = frozen_fields(columns, learned)
-    a, b = (np.array([row]) for row in (one, two))
-    levels = compared(fields, a, b)
-    rarity = rarities(fields, levels, a)
-    odds = float(weights.log_odds(levels, rarity)[0])
-    return {
-        "probability": float(1 / (1 + np.exp(-np.clip(odds, -50, 50)))),
-        "min_probability": float(learned["threshold"]),
-        "fields": waterfall(fields, weights, levels[0], float(rarity[0]), one, two),
-    }
+
+    def __init__(self, learned: Mapping[str, Any], sentences: pa.Table) -> None:
+        _, at, which = np.unique(sentences["hash"].to_numpy(), return_index=True, return_inverse=True)
+        texts = sentences["text"].combine_chunks().take(pa.array(at))
+        self._rows = rows_of(which, sentences["group_id"].to_numpy())
+        columns = {name: column.take(pa.array(self._rows.text)) for name, column in columns_of_texts(texts).items()}
+        self._texts = texts
+        self._fields, self._weights = frozen_fields(columns, learned)
+        self._least = float(learned["threshold"])
+
+    def of(self, first: str, second: str) -> dict[str, Any]:
+        """Return the `probability` that the records with two texts are the same by themselves, their `fields`, and the
+        `min_probability` of a pair.
+        """
+        held = (pc.index(self._texts, pa.scalar(text, self._texts.type)).as_py() for text in (first, second))
+        one, two = _places(self._rows, *held)
+        a, b = (np.array([row]) for row in (one, two))
+        levels = compared(self._fields, a, b)
+        rarity = rarities(self._fields, levels, a)
+        odds = float(self._weights.log_odds(levels, rarity)[0])
+        return {
+            "probability": float(1 / (1 + np.exp(-np.clip(odds, -50, 50)))),
+            "min_probability": self._least,
+            "fields": waterfall(self._fields, self._weights, levels[0], float(rarity[0]), one, two),
+        }
 
 
 def _places(rows: Rows, one: int, two: int) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from esdedup.errors import UsageError
 from esdedup.matching.verify.compare import diff_words
 from esdedup.output.aligned import align_cluster
 from esdedup.output.contents.meaning_answers import Tree, TreeMember
+from esdedup.output.records_beside import WeakestPairs
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.store import Store
 from esdedup.web.answers.shapes import (
@@ -131,6 +132,7 @@ def cluster_page(store: Store, identity: str) -> ClusterPage:
         "aligned": aligned,
         "edges": _edges(store, drawn),
         "weakest": _weakest(cluster),
+        "weighed": WeakestPairs(store).of(cluster) if whole else [],
         "lineage": tree[:MOST_ANCESTRY],
         "more_lineage": max(0, len(tree) - MOST_ANCESTRY),
         "contradictions": surest_ones,

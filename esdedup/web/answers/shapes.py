@@ -152,6 +152,7 @@ class ClusterPage(ClusterSummary):
     aligned: Any
     edges: list[Edge]
     weakest: Weakest | None
+    weighed: list[dict[str, Any]]  # of records: what each field says of the weakest pair
     lineage: list[TreeMember]
     more_lineage: int
     contradictions: list[Contradiction]

@@ -114,7 +114,7 @@ def test_what_one_to_one_leaves_out_is_counted(tmp_path: Path) -> None:
         write(tmp_path / "right.csv", [*RIGHT, {**damaged(LEFT[4], 6), "id": "twin"}]),
     )
     answer = said("run", *sources, "--preset", "records", "--out", tmp_path / "out")
-    assert "of which one has a likelier partner, or two that are as likely" in answer.out
+    assert "have another partner, as likely or more" in answer.out
     assert set(found_in(tmp_path / "out")) == TRUE
 
 
@@ -187,6 +187,7 @@ def test_tables_in_memory(tmp_path: Path) -> None:
         (("--fields", "birth:date"), "no column 'birth'; columns: name, born, town, phone"),
         (("--fields", "born"), "allowed: parts such as born:date"),
         (("--labels", "nowhere.csv"), "labels: nowhere.csv: No such file"),
+        (("--separator", ";"), "there is only one column; if ',' separates them, give --separator ','"),
         (("--jaccard", "0.9"), "the threshold is min-probability"),
         (("--min-probability", "2"), "min-probability"),
         (("--engine", "spark"), "candidates records needs the local engine"),
@@ -207,9 +208,36 @@ def test_columns_with_other_names_are_found(tmp_path: Path) -> None:
     answer = said("run", *sources, "--preset", "records", "--out", tmp_path / "out")
     assert "phone and tel are taken for the same column" in answer.err
     assert set(found_in(tmp_path / "out")) == TRUE
-    given = ("--fields", "left.phone=right.tel,born:date,born=date of birth")
-    assert said("run", *sources, "--preset", "records", "--out", tmp_path / "more", *given).code == 0
+    given = ("--fields", "left.phone=right.tel,born:date,born=date of birth,town:ignore")
+    answer = said("run", *sources, "--preset", "records", "--out", tmp_path / "more", *given, "--across", "any")
+    assert "town" not in answer.err
     assert set(found_in(tmp_path / "more")) == TRUE
+
+
+def test_columns_that_are_one_elsewhere(tmp_path: Path) -> None:
+    parted = [{"first": row["name"].split(" ")[0], "last": row["name"].split(" ")[1], **row} for row in LEFT]
+    for row in parted:
+        del row["name"]
+    sources = write(tmp_path / "left.csv", parted), write(tmp_path / "right.csv", RIGHT)
+    answer = said("run", *sources, "--preset", "records", "--out", tmp_path / "out", "--fields", "first+last=name")
+    assert "first+last: name" in answer.err
+    assert set(found_in(tmp_path / "out")) == TRUE
+    twice = ("--fields", "first=name,last=name")
+    answer = said("run", *sources, "--preset", "records", "--out", tmp_path / "other", *twice)
+    assert (answer.code, "name is named twice; join columns" in answer.err) == (2, True)
+
+
+def test_persons_of_one_household_are_several(tmp_path: Path) -> None:
+    others = persons(3, 12)
+    homes = [{**other, "id": f"H{at:03}", "phone": row["phone"], "town": row["town"]}
+             for at, (row, other) in enumerate(zip(LEFT[30:42], others, strict=True))]  # fmt: skip
+    for row, home in zip(LEFT[30:42], homes, strict=True):
+        first = FIRST[(FIRST.index(row["name"].split(" ")[0]) + 5) % len(FIRST)]
+        home["name"] = f"{first} {row['name'].split(' ')[1]}"
+    rows = [*LEFT, *homes, *(row for row in RIGHT if row["id"].startswith("Q"))]
+    answer = said("run", write(tmp_path / "all.csv", rows), "--preset", "records", "--out", tmp_path / "out")
+    assert answer.code == 0
+    assert set(found_in(tmp_path / "out")) == {(f"P{number:03}", f"Q{number:03}") for number in range(20)}
 
 
 def test_a_store_whose_weights_are_damaged(tmp_path: Path) -> None:
