@@ -15,7 +15,7 @@ _NO_KEYS = {"address", "category", "number"}
 _LEAST_FIELDS = 2
 """So many fields tell apart what is related from what is the same."""
 _LEAST_PAIRS = 3
-_LIKELY, _OFTEN, _SELDOM = 0.5, 0.75, 0.25
+_LIKELY, _OFTEN, _SELDOM = 0.5, 0.75, 0.4
 _ADDED = 0.01
 
 
