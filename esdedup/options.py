@@ -122,6 +122,9 @@ def option(
 class Options:
     """Values of some options, checked when they are set. Base class of frozen dataclasses of `option` fields."""
 
+    unsaved: ClassVar[frozenset[str]] = frozenset()
+    """Options that are not saved, and not taken from a store, which may come from anybody: paths."""
+
     def __post_init__(self) -> None:
         for declared in self.declared():
             declared.check(getattr(self, declared.name))
@@ -142,7 +145,8 @@ class Options:
 
     def described(self) -> dict[str, Any]:
         """Return the set values by the options' names on the command line."""
-        held = {declared.flag: getattr(self, declared.name) for declared in self.declared()}
+        saved = (declared for declared in self.declared() if declared.name not in self.unsaved)
+        held = {declared.flag: getattr(self, declared.name) for declared in saved}
         return {flag: value for flag, value in held.items() if value is not None}
 
 

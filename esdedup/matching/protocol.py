@@ -241,5 +241,6 @@ class Scanning(Options):
     @classmethod
     def from_described(cls, named: Mapping[str, Any]) -> Scanning:
         """Return the settings that `named` describes."""
-        values = {name.replace("-", "_"): value for name, value in named.items()}
+        unsaved = MATCHERS[named.get(MATCHERS.option, MATCHERS.names[0])].unsaved
+        values = {name.replace("-", "_"): value for name, value in named.items() if name not in unsaved}
         return cls.of(**values | {"ignore": tuple(int(value, 16) for value in named.get("ignore", []))})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from esdedup.errors import SettingsError
 from esdedup.options import Options, option
@@ -15,6 +16,8 @@ KIND_NAMES = ("name", "date", "number", "code", "phone", "email", "address", "te
 @dataclass(frozen=True)
 class RecordOptions(Options):
     """What is guessed, and what a person says, of records."""
+
+    unsaved: ClassVar[frozenset[str]] = frozenset({"labels", "review"})
 
     min_probability: float | None = option(
         None, "Least probability of a pair.", unit="S", low=0, high=1, above=True,

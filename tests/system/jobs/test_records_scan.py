@@ -13,6 +13,8 @@ import pytest
 
 import esdedup
 from esdedup.errors import SettingsError, StoreError, UsageError
+from esdedup.jobs import steps
+from esdedup.jobs.settings import Settings
 from tests.support.commands import said
 from tests.support.stores import RunJob
 from tests.support.written import lines, results
@@ -138,6 +140,8 @@ def test_answers_of_a_person_are_learned(tmp_path: Path) -> None:
     found = found_in(tmp_path / "b")
     assert (one, two_) not in found
     assert found["left/P050", "right/R010"] == 1.0
+    assert "labels" not in (scanning := esdedup.status(store=tmp_path / "b" / "store.duckdb").last_scan.scanning)
+    assert "review" not in scanning
     rows[0]["same"] = "yes"
     write(todo, rows)
     with pytest.raises(SettingsError, match="has answers; give it to --labels"):
@@ -246,5 +250,8 @@ def test_a_store_whose_weights_are_damaged(tmp_path: Path) -> None:
         scan = store.ledger.get("scan")
         scan["summary"]["learned"]["levels"][1].pop()
         store.ledger.set(scan=scan)
+        scan["summary"]["scanning"]["review"] = str(tmp_path / "evil.csv")
+        store.ledger.set(scan=scan)
+        assert steps.next_scanning(store, Settings.of()).flat()["review"] is None
     with pytest.raises(StoreError, match="damaged; scan again"):
         esdedup.explain("left/P001", "right/Q001", store=tmp_path / "out" / "store.duckdb")
