@@ -75,7 +75,10 @@ def export_results(store: Store, folder: Path, table: str = "jsonl") -> list[Pat
     listing = folder / "clusters.txt"
     with whole_file(pairs) as part:
         if table == "parquet":
-            _write_parquet(part, _batched(_pairs(store), PAIRS), PAIRS)
+            schema = PAIRS
+            if "learned" not in (store.results.last_scan() or {}):
+                schema = schema.remove(schema.get_field_index("probability"))
+            _write_parquet(part, _batched(_pairs(store), schema), schema)
         else:
             with part.open("wb") as out:
                 out.writelines(map(_pair_line, _pairs(store)))
@@ -115,12 +118,14 @@ def _pairs(store: Store) -> Iterator[dict[str, Any]]:
             for name in ("jaccard", "probability"):
                 if row[name] is not None:
                     row[name] = round(row[name], 6)
+            if row["probability"] is None:
+                del row["probability"]
             yield row
 
 
 def _pair_line(row: dict[str, Any]) -> bytes:
     """Return what `compact_json` does, as a line of UTF-8, in a third of the time: pairs may be millions."""
-    if all(row[name] is None or _PLAIN <= row[name] <= 1 for name in ("jaccard", "probability")):
+    if all(row.get(name) is None or _PLAIN <= row[name] <= 1 for name in ("jaccard", "probability")):
         return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
     return f"{compact_json(row)}\n".encode()
 

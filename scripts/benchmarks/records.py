@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 import esdedup
 from scripts.benchmarks.bench import Bench
@@ -21,9 +22,10 @@ from scripts.benchmarks.rows import Row, at_least, at_most
 
 Pairs = set[tuple[str, str]]
 
-PERSONS, SMALL_PERSONS = 1_000_000, 2_000
+PERSONS, STORED, SMALL_PERSONS = 1_000_000, 100_000, 2_000
+_ADDED = 0.01
 _COPIES = 0.2
-_MOST_SECONDS, _MOST_ERROR = 120, 0.03
+_MOST_SECONDS, _MOST_ERROR, _MOST_TO_ADD = 120, 0.03, 0.05
 _BANDS = 10
 HALVES = ("for building", "kept apart")
 """Of the entities of each table."""
@@ -45,6 +47,7 @@ def measure(bench: Bench) -> list[Row]:
     for half in HALVES:
         for task in _tasks(bench.data, half):
             rows += _measured(task)
+    rows += _added(bench, SMALL_PERSONS if bench.small else STORED)
     return [*rows, *_persons(SMALL_PERSONS if bench.small else PERSONS)]
 
 
@@ -158,6 +161,26 @@ def _rows(path: Path) -> list[dict[str, str]]:
         reader = csv.DictReader(lines, csv.reader([head], delimiter="|" if "|" in head else ",").__next__(),
                                 delimiter="|" if "|" in head else ",")  # fmt: skip
         return [{name.strip(): (value or "").strip() for name, value in row.items() if name} for row in reader]
+
+
+def _added(bench: Bench, count: int) -> Iterator[Row]:
+    """What it takes to add a hundredth to a store, beside the run that made it."""
+    table, _ = persons(np.random.default_rng(4), count, _COPIES)
+    table = table.append_column("id", pa.array([str(number) for number in range(count)]))
+    cut = int(count * (1 - _ADDED))
+    folder = bench.work / "records-added"
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = folder / "most.parquet", folder / "more.parquet"
+    for path, part in zip(paths, (table.slice(0, cut), table.slice(cut)), strict=True):
+        pq.write_table(part, path)
+    options: dict[str, Any] = {"preset": "records", "report": False, "lookup": False, "quiet": True}
+    clock = time.process_time()
+    esdedup.run(paths[0], out=folder / "out", store=folder / "s.duckdb", fresh=True, **options)
+    whole, clock = time.process_time() - clock, time.process_time()
+    esdedup.add(paths[1], store=folder / "s.duckdb", **options)
+    what = f"{count:,} made-up persons in a store"
+    yield Row(f"{what}: processor time of the run", whole, "s")
+    yield at_most(f"{what}: adding {_ADDED:.0%}, of that", (time.process_time() - clock) / whole, "", _MOST_TO_ADD)
 
 
 def _persons(count: int) -> Iterator[Row]:

@@ -124,8 +124,8 @@ class Pair(Result):
     """Number of words to insert, delete or replace to turn one text into the other; null with `--verify none`."""
     shared_tokens: Count32
     """Number of tokens that both texts share; with `--candidates agreement`, of equal values in their signatures."""
-    probability: Share | None
-    """Probability that two records are the same, to 6 decimals; null unless `--candidates records`."""
+    probability: Share = MISSING
+    """Probability that two records are the same, to 6 decimals; with `--candidates records`."""
 
 
 @answer

@@ -36,7 +36,7 @@ def test_files_hold_what_the_contract_says(tmp_path: Path, run: RunJob, stores: 
     pairs = lines(out / "pairs.jsonl")
     assert [[pair["a"], pair["b"]] for pair in pairs] == expected
     for pair in pairs:
-        assert list(pair) == ["a", "b", "jaccard", "word_edit_distance", "shared_tokens", "probability"]
+        assert list(pair) == ["a", "b", "jaccard", "word_edit_distance", "shared_tokens"]
     clusters = lines(out / "clusters.jsonl")
     assert [(-one["size"], one["id"]) for one in clusters] == sorted((-one["size"], one["id"]) for one in clusters)
     texts = dict(rows)
