@@ -48,10 +48,10 @@ def explanation(store: Store, a: str, b: str) -> dict[str, Any]:
     for identity in (a, b):
         row = store.corpus.sentence(storable(identity))
         if row is None:
-            unit = "record" if store.signing.splitting.whole else "sentence"
+            whole = store.signing.splitting.whole
+            unit, advice = ("record", "; of several sources, ids are SOURCE/ID") if whole else ("sentence", "")
             raise StoreError(
-                f"{store.address}: no {unit} {identity}; it was never read, or it is too short or too long; "
-                "of several sources, ids are SOURCE/ID"
+                f"{store.address}: no {unit} {identity}; it was never read, or it is too short or too long{advice}"
             )
         rows[identity] = row
     one, two = rows[a], rows[b]

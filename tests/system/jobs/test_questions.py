@@ -61,7 +61,7 @@ def test_explain_says_why(tmp_path: Path, address: str) -> None:
     esdedup.scan(store=path, across="sources")
     assert "in one source alone" in esdedup.explain("a", "e", store=path)["verdict"]
     assert "both stand in one source" in esdedup.explain("a", "b", store=path)["verdict"]
-    with pytest.raises(StoreError, match="no sentence zz"):
+    with pytest.raises(StoreError, match="no record zz"):
         esdedup.explain("a", "zz", store=path)
 
 
