@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from esdedup.matching.records.field_kinds import Levels, Shares
 from esdedup.matching.records.learned import check_learned
 from esdedup.matching.records.mixture import (
     Probabilities,
+    Together,
     Told,
     Weights,
     common_partners,
@@ -170,19 +171,13 @@ def match_records(
     told = None if known is None else _told(a * records + b, back, known, records)
     classes = 3 if first_right is None and records >= _MANY and len(columns) == 1 else 2
     teach = partial(learn, fields, levels, rarity, chance, others, together, told)
-    for strictness in _STRICTNESS:
-        weights = begun or teach(classes, strictness=strictness)
-        odds = weights.log_odds(levels, rarity)
-        probability = together(odds)
-        alone = float((1 / (1 + np.exp(-np.clip(odds, -50, 50)))).sum())
-        if begun is not None or float(probability.sum()) >= _COHERENT[first_right is not None] * alone:
-            break
-    if begun is None and classes == 2 and (begin := related_apart(fields, levels, probability, weights)) is not None:
-        parted = teach(3, begun=begin, strictness=strictness, rounds=_ROUNDS_APART)
-        if tells_apart(fields, begin) and tells_apart(fields, parted):
-            weights, odds = parted, parted.log_odds(levels, rarity)
-            probability = together(odds)
+    if begun is None:
+        weights = _coherent(fields, levels, rarity, together, teach, classes, _COHERENT[first_right is not None])
+    else:
+        weights = begun
     outdated = begun is not None and difference(begun, teach(len(begun.shares), begun, rounds=1)) > _OTHER_WEIGHTS
+    odds = weights.log_odds(levels, rarity)
+    probability = together(odds)
     if told is not None:
         probability[told.at], odds[told.at] = told.same, np.where(told.same > 0, _TOLD, -_TOLD)
     if threshold is None:
@@ -196,6 +191,32 @@ def match_records(
         rarity[sort], probability[sort], odds[sort], weights, threshold, first_right is not None,
         _recall(found.by, probability), outdated,
     )  # fmt: skip
+
+
+def _coherent(
+    fields: list[Field],
+    levels: Levels,
+    rarity: Shares,
+    together: Together,
+    teach: Callable[..., Weights],
+    classes: int,
+    least: float,
+) -> Weights:
+    """Return weights by which pairs that are likely by themselves are so together, too: `least` is the share that must
+    be. Things that are only related have a class of their own, if there are such.
+    """
+    for strictness in _STRICTNESS:
+        weights = teach(classes, strictness=strictness)
+        odds = weights.log_odds(levels, rarity)
+        probability = together(odds)
+        if float(probability.sum()) >= least * float((1 / (1 + np.exp(-np.clip(odds, -50, 50)))).sum()):
+            break
+    begin = related_apart(fields, levels, probability, weights) if classes == 2 else None
+    if begin is not None and tells_apart(fields, begin):
+        parted = teach(len(begin.shares), begun=begin, strictness=strictness, rounds=_ROUNDS_APART)
+        if tells_apart(fields, parted):
+            return parted
+    return weights
 
 
 def _told(keys: Numbers, back: Numbers, known: Known, records: int) -> Told:
