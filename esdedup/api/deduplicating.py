@@ -139,7 +139,7 @@ def dedupe(
         >>> esdedup.dedupe("corpus.jsonl.zst", out="clean").records  # doctest: +SKIP
     """
     split_policies(keep)  # what is wrong with it is said before anything is loaded
-    from esdedup.jobs.presets import with_preset
+    from esdedup.jobs.presets import with_preset, with_preset_of_table
 
     against = () if against is None else against
     sources = tuple(map(held, sources))
@@ -149,10 +149,7 @@ def dedupe(
         for name, value in unfit.items():
             if value is not None:
                 raise UsageError(f"{name} does not apply to a table in memory: the result has its rows; omit {name}")
-        if options.get("preset") is not None:
-            options = with_preset(options, 1)
-            preset_columns = options.pop("text_column", None)
-            columns = preset_columns if columns is None else columns
+        options, columns = with_preset_of_table(options, columns)
         old = None if isinstance(against, tuple) and not against else table_in(against)
         files = [] if old is not None else list(source_names([against]))
         from esdedup.api.deduplicated import Deduplicated

@@ -27,20 +27,17 @@ def named_sources(
     a killed job. With `needs_ids` they join what a store has. Raises `UsageError` for options that do not apply, and
     then for a table without ids.
     """
-    from esdedup.jobs.presets import with_preset
+    from esdedup.jobs.presets import with_preset, with_preset_of_table
 
     sources = list(map(held, sources))
     data = _table_alone(sources)
-    own = options.get("text_column")
-    options = with_preset(options, 0 if needs_ids else len(sources))  # what is added joins other sources
-    if data is not None and own is None:
-        preset_columns = options.pop("text_column", None)
-        columns = preset_columns if columns is None else columns
+    count = 0 if needs_ids else len(sources)  # what is added joins other sources
     if data is None:
         if columns is not None:
             raise UsageError("columns applies to a table in memory; for files use text_column='name,city'")
-        yield list(source_names(sources)), options
+        yield list(source_names(sources)), with_preset(options, count)
         return
+    options, columns = with_preset_of_table(options, columns, count)
     from esdedup.columns.tables import ID, TEXT, ids_of, table_of, texts_of
 
     for name in ("text_column", "format"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -256,7 +256,9 @@ def explain_text(found: Explanation) -> str:
 
 
 def _weighed(fields: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The fields of two records as a waterfall: each weight begins where the one before ended."""
+    """The fields of two records as a waterfall."""
+    from esdedup.output.records_beside import bars_of
+
     shown = [
         (
             each["field"],
@@ -267,12 +269,9 @@ def _weighed(fields: Sequence[Mapping[str, Any]]) -> list[str]:
         for each in fields
     ]
     widths = [max(map(len, column)) for column in list(zip(*shown, strict=True))[:3]]
-    ends = list(accumulate(each["weight"] for each in fields))
-    low, high = min(0.0, *ends), max(0.0, *ends)
-    scale = _BAR / max(1.0, high - low)
     lines = []
-    for each, end, words in zip(fields, ends, shown, strict=True):
-        first, last = sorted((round((end - each["weight"] - low) * scale), round((end - low) * scale)))
+    for each, ends, words in zip(fields, bars_of([each["weight"] for each in fields]), shown, strict=True):
+        first, last = (round(_BAR * end) for end in ends)
         bar = f"{' ' * first}{('▓' if each['weight'] >= 0 else '░') * (last - first)}".ljust(_BAR)
         name, weight, level, values = (word.ljust(width) for word, width in zip(words, [*widths, 0], strict=True))
         lines.append(f"{name}  {weight.strip():>6}  {bar}  {level}  {shortened(values, _WIDTH)}".rstrip())

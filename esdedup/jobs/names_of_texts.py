@@ -16,7 +16,6 @@ class NamesOfTexts:
 
     def __init__(self, store: Store) -> None:
         self._corpus = store.corpus
-        self._whole = store.signing.splitting.whole
 
     def hashes(self, ids: Sequence[str]) -> dict[str, int]:
         """See `Naming`."""

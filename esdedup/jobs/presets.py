@@ -53,6 +53,15 @@ def with_preset(options: Mapping[str, Any], sources: int, names: frozenset[str] 
     return {name: value for name, value in held.items() if names is None or name in names} | given
 
 
+def with_preset_of_table(options: Mapping[str, Any], columns: Any, sources: int = 1) -> tuple[dict[str, Any], Any]:
+    """Return the options of a table in memory as `with_preset`, and its columns: the given ones, or the preset's."""
+    found = with_preset(options, sources)
+    if options.get("text_column") is None:
+        preset_columns = found.pop("text_column", None)
+        columns = preset_columns if columns is None else columns
+    return found, columns
+
+
 def without_alternatives(held: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options held, except those that exclude the requested ones."""
     from esdedup.matching.signers.protocol import SIGNERS

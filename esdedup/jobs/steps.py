@@ -67,9 +67,9 @@ def bring_up_to_date(store: Store, settings: Settings, *, quiet: bool) -> dict[s
     learned = None
     if last is not None:
         changed = None
-        if scanning == Scanning.from_described(last["scanning"]):
-            learned = last.get("learned")
-        if scanning.matcher.by_tokens and not last["current"] and scanning == Scanning.from_described(last["scanning"]):
+        same = scanning == Scanning.from_described(last["scanning"])
+        learned = last.get("learned") if same else None
+        if scanning.matcher.by_tokens and not last["current"] and same:
             changed = store.corpus.changed_texts()
         if changed is not None:
             return update_results(store, changed, last, settings.resources, quiet=quiet)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from math import log2
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -71,6 +71,14 @@ def weights_of(learned: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     return found
 
 
+def bars_of(weights: Sequence[float]) -> list[tuple[float, float]]:
+    """Return where the bars of a waterfall begin and end, from 0 to 1: each begins where the one before ended."""
+    ends = [0.0, *accumulate(weights)]
+    low, width = min(ends), max(1.0, max(ends) - min(ends))
+    shares = [(end - low) / width for end in ends]
+    return [(min(pair), max(pair)) for pair in pairwise(shares)]
+
+
 def texts_and_groups(store: Store) -> pa.Table:
     """Return hash, group_id and text of all sentences, as the last scan compared them."""
     across = Scanning.from_described(store.ledger.last_scanning() or {}).across
@@ -102,9 +110,5 @@ class WeakestPairs:
             return []
         texts = {member["id"]: member["text"] for member in cluster["members"]}
         rows: list[dict[str, Any]] = self._weighing.of(*(texts[identity] for identity in cluster["weakest"]))["fields"]
-        ends = [0.0, *accumulate(row["weight"] for row in rows)]
-        low, width = min(ends), max(1.0, max(ends) - min(ends))
-        return [
-            {**row, "begin": (min(before, after) - low) / width, "wide": abs(after - before) / width}
-            for row, before, after in zip(rows, ends, ends[1:], strict=False)
-        ]
+        bars = bars_of([row["weight"] for row in rows])
+        return [{**row, "begin": begin, "wide": end - begin} for row, (begin, end) in zip(rows, bars, strict=True)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from esdedup.matching.records.mixture import (
     difference,
     learn,
     one_partner,
+    probabilities,
     rarities,
 )
 from esdedup.matching.records.record_fields import Field, empty_field, exchange_names, fields_of
@@ -97,7 +98,7 @@ class Matched:
         """
         return self._taken[1]
 
-    @property
+    @cached_property
     def _taken(self) -> tuple[Flags, int]:
         """Those that reach the threshold. Between two tables, they must also be likelier than all others of their
         records together, so that each record has one partner at most. Within one, no group holds two records that
@@ -171,13 +172,13 @@ def match_records(
     told = None if known is None else _told(a * records + b, back, known, records)
     classes = 3 if first_right is None and records >= _MANY and len(columns) == 1 else 2
     teach = partial(learn, fields, levels, rarity, chance, others, together, told)
+    weigh = partial(_weighed, levels=levels, rarity=rarity, together=together)
     if begun is None:
-        weights = _coherent(fields, levels, rarity, together, teach, classes, _COHERENT[first_right is not None])
+        taught = _coherent(fields, levels, weigh, teach, classes, _COHERENT[first_right is not None])
     else:
-        weights = begun
+        taught = weigh(begun)
+    weights, odds, probability = taught
     outdated = begun is not None and difference(begun, teach(len(begun.shares), begun, rounds=1)) > _OTHER_WEIGHTS
-    odds = weights.log_odds(levels, rarity)
-    probability = together(odds)
     if told is not None:
         probability[told.at], odds[told.at] = told.same, np.where(told.same > 0, _TOLD, -_TOLD)
     if threshold is None:
@@ -193,30 +194,40 @@ def match_records(
     )  # fmt: skip
 
 
+class _Weighed(NamedTuple):
+    """Weights, and what they say of all candidates."""
+
+    weights: Weights
+    odds: Shares  # logarithms
+    probability: Probabilities
+
+
+def _weighed(weights: Weights, levels: Levels, rarity: Shares, together: Together) -> _Weighed:
+    odds = weights.log_odds(levels, rarity)
+    return _Weighed(weights, odds, together(odds))
+
+
 def _coherent(
     fields: list[Field],
     levels: Levels,
-    rarity: Shares,
-    together: Together,
+    weigh: Callable[[Weights], _Weighed],
     teach: Callable[..., Weights],
     classes: int,
     least: float,
-) -> Weights:
+) -> _Weighed:
     """Return weights by which pairs that are likely by themselves are so together, too: `least` is the share that must
     be. Things that are only related have a class of their own, if there are such.
     """
     for strictness in _STRICTNESS:
-        weights = teach(classes, strictness=strictness)
-        odds = weights.log_odds(levels, rarity)
-        probability = together(odds)
-        if float(probability.sum()) >= least * float((1 / (1 + np.exp(-np.clip(odds, -50, 50)))).sum()):
+        found = weigh(teach(classes, strictness=strictness))
+        if float(found.probability.sum()) >= least * float(probabilities(found.odds).sum()):
             break
-    begin = related_apart(fields, levels, probability, weights) if classes == 2 else None
+    begin = related_apart(fields, levels, found.probability, found.weights) if classes == 2 else None
     if begin is not None and tells_apart(fields, begin):
         parted = teach(len(begin.shares), begun=begin, strictness=strictness, rounds=_ROUNDS_APART)
         if tells_apart(fields, parted):
-            return parted
-    return weights
+            return weigh(parted)
+    return found
 
 
 def _told(keys: Numbers, back: Numbers, known: Known, records: int) -> Told:

@@ -213,6 +213,12 @@ def difference(one: Weights, two: Weights) -> float:
     return max(differences, default=0.0)
 
 
+def probabilities(log_odds: Shares) -> Probabilities:
+    """Return the probabilities with these logarithms of the odds."""
+    found: Probabilities = 1 / (1 + np.exp(-np.clip(log_odds, -50, 50)))
+    return found
+
+
 def one_partner(log_odds: Shares, a: Numbers, b: Numbers, records: int) -> Probabilities:
     """Return probabilities if each record has one partner at most: those of all its pairs add up to 1 at most."""
     odds = np.exp(np.minimum(log_odds, 50))
@@ -225,7 +231,7 @@ def common_partners(log_odds: Shares, a: Numbers, b: Numbers, records: int) -> P
     """Return probabilities if partners of a record are partners of each other: a pair is as likely as the two records
     have their likely partners in common.
     """
-    found: Probabilities = 1 / (1 + np.exp(-np.clip(log_odds, -50, 50)))
+    found = probabilities(log_odds)
     likely = np.flatnonzero(found > _LIKELY)
     one, two, share = a[likely], b[likely], found[likely]
     ends, others = np.concatenate([one, two]), np.concatenate([two, one])

@@ -15,12 +15,11 @@ import pyarrow.compute as pc
 from esdedup.columns.arrays import Numbers
 from esdedup.matching.records.field_kinds import KINDS, Cosines, Kind, Levels, Shares, guessed
 from esdedup.matching.records.learned import EVERY_KIND
+from esdedup.matching.records.record_options import IGNORED
 
 _LOOKED_AT = 5_000
 """Different values of a column by which its kind is guessed."""
 _FEW_VALUES = 5_000
-IGNORED = "ignore"
-"""The kind of a column that is not compared."""
 
 
 class WordSets(NamedTuple):

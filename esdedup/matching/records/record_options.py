@@ -10,7 +10,9 @@ from esdedup.options import Options, option
 
 PAIRED, KIND = "=", ":"
 """In `fields`: between two columns that mean the same, and between a column and its kind."""
-KIND_NAMES = ("name", "date", "number", "code", "phone", "email", "address", "text", "category", "ignore")
+IGNORED = "ignore"
+"""The kind of a column that is not compared."""
+KIND_NAMES = ("name", "date", "number", "code", "phone", "email", "address", "text", "category", IGNORED)
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,19 @@ class RecordsScan:
         self._engine.bring_all()
         left_out = self._engine.stage("records", self._match)
         [(told, candidates)] = self._db.rows("SELECT learned, candidates FROM told")
-        self._engine.compare_pairs(self._compared, self._context, "weighed")
+        known = self._db.arrays("SELECT a, b, probability FROM weighed ORDER BY a, b")
+        keys = known["a"].astype(np.int64) * texts + known["b"]
+
+        def compare(context: MatchContext, candidates: pa.Table, held: pa.Table) -> pa.Table:
+            numbers = held["number"].to_numpy().astype(np.int64)
+
+            def closeness(_: pa.LargeStringArray, a: Numbers, b: Numbers) -> Similarities:
+                found: Similarities = known["probability"][np.searchsorted(keys, numbers[a] * texts + numbers[b])]
+                return found
+
+            return compare_listed(context, candidates, held, closeness)
+
+        self._engine.compare_pairs(compare, self._context, "weighed")
         skipped = {"contradicting" if self._one_table else "other_partner": left_out} if left_out else {}
         return Found(texts, None, candidates, skipped=skipped, learned=json.loads(told))
 
@@ -149,19 +161,6 @@ class RecordsScan:
                 matched.probability[chosen].tolist(), zip(*names, strict=True), zip(*held, strict=True), strict=True
             )
         ]
-
-    def _compared(self, context: MatchContext, candidates: pa.Table, texts: pa.Table) -> pa.Table:
-        numbers = texts["number"].to_numpy().astype(np.int64)
-        known = self._db.arrays("SELECT a, b, probability FROM weighed ORDER BY a, b")
-        many = self._db.count("SELECT count(*) FROM texts")
-        keys = known["a"].astype(np.int64) * many + known["b"]
-
-        def closeness(_: pa.LargeStringArray, a: Numbers, b: Numbers) -> Similarities:
-            one, two = numbers[a], numbers[b]
-            found: Similarities = known["probability"][np.searchsorted(keys, one * many + two)]
-            return found
-
-        return compare_listed(context, candidates, texts, closeness)
 
 
 def _of_texts(matched: Matched, pairs: Numbers, rows: Rows) -> tuple[Numbers, Numbers, Similarities]:

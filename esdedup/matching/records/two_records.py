@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from esdedup.columns.labelled import columns_of_texts
 from esdedup.matching.records.field_kinds import Levels
 from esdedup.matching.records.matching import compared, frozen_fields
-from esdedup.matching.records.mixture import Weights, rarities
+from esdedup.matching.records.mixture import Weights, probabilities, rarities
 from esdedup.matching.records.record_fields import Field
 from esdedup.matching.records.record_rows import Rows, rows_of
 
@@ -72,9 +72,8 @@ class Weighing:
         a, b = (np.array([row]) for row in (one, two))
         levels = compared(self._fields, a, b)
         rarity = rarities(self._fields, levels, a)
-        odds = float(self._weights.log_odds(levels, rarity)[0])
         return {
-            "probability": float(1 / (1 + np.exp(-np.clip(odds, -50, 50)))),
+            "probability": float(probabilities(self._weights.log_odds(levels, rarity))[0]),
             "min_probability": self._least,
             "fields": waterfall(self._fields, self._weights, levels[0], float(rarity[0]), one, two),
         }

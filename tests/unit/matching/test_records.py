@@ -12,10 +12,11 @@ import pyarrow as pa
 import pytest
 
 from esdedup.matching.records import term_pairs
-from esdedup.matching.records.field_kinds import Text
+from esdedup.matching.records.field_kinds import KINDS, Text
 from esdedup.matching.records.matching import Matched, best_threshold, match_records
 from esdedup.matching.records.mixture import common_partners, one_partner
 from esdedup.matching.records.record_fields import cosines, fields_of
+from esdedup.matching.records.record_options import IGNORED, KIND_NAMES
 
 FIRST = ["Anna", "Bruno", "Carla", "Dmitri", "Elena", "Farid", "Greta", "Hassan", "Ingrid", "Jonas", "Karim", "Lucia"]
 STREETS = ["Mill Lane", "High Street", "Park Road", "Station Road", "Church Hill", "Bridge Street"]
@@ -214,3 +215,7 @@ def read(path: Path) -> dict[str, tuple[str, dict[str, str]]]:
         rows = [{name.strip(): value.strip() for name, value in row.items()} for row in csv.DictReader(lines)]
     key = next(iter(rows[0]))
     return {row[key]: (row[key], {name: value for name, value in row.items() if name != key}) for row in rows}
+
+
+def test_options_name_every_kind() -> None:
+    assert (*KINDS, IGNORED) == KIND_NAMES
