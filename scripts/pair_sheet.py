@@ -17,8 +17,7 @@ from typing import Any
 import duckdb
 import orjson
 
-import esdedup
-from scripts.benchmarks.truth_pages import HALF_OF, PAGE_OPTIONS, WIKIS
+from scripts.benchmarks.truth_pages import HALF_OF, WIKIS, of_wiki
 
 OF_EACH = 16
 """Pairs of each stratum of a wiki."""
@@ -27,14 +26,6 @@ _PAIRS = """
 WITH stands AS (
     SELECT c.cluster, s.hash, s.text, s.document, s.position, coalesce(nullif(d.title, ''), d.key) AS page
     FROM cluster_texts c JOIN sentences s USING (hash) JOIN documents d ON d.number = s.document
-),
-met AS (
-    SELECT cluster, a.page AS one, b.page AS two, bool_or(a.hash = b.hash) AS equal
-    FROM stands a JOIN stands b USING (cluster) WHERE a.page < b.page GROUP BY ALL
-),
-shared AS (
-    SELECT one, two, count_if(equal) AS equal, count_if(NOT equal) AS varied FROM met
-    JOIN clusters k ON k.id = cluster WHERE size <= 50 GROUP BY one, two
 )
 SELECT a.hash AS a, b.hash AS b, any_value(a.text) AS text_a, any_value(b.text) AS text_b,
     min({'page': a.page, 'document': a.document, 'position': a.position, 'other': b.page,
@@ -56,11 +47,8 @@ def main(data: Path, folder: Path) -> None:
 
 def sampled(data: Path, folder: Path, wiki: str) -> list[dict[str, Any]]:
     """Take pairs of every stratum of a wiki, by a hash of their texts: one of a cluster, two of two pages."""
-    names, options = WIKIS[wiki]
-    out = folder / wiki
-    sources = [data / "wiki" / name for name in names]
-    esdedup.run(*sources, out=out, fresh=True, kinds=False, lookup=False, report=False, **PAGE_OPTIONS, **options)
-    with duckdb.connect(str(out / "store.duckdb"), read_only=True) as db:
+    corpus = of_wiki(data, folder, wiki, kinds=False)
+    with duckdb.connect(str(corpus.folder / "store.duckdb"), read_only=True) as db:
         found = db.execute(_PAIRS).to_arrow_table().to_pylist()
         strata: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
         clusters: set[int] = set()

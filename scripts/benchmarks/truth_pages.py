@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+import esdedup
+from scripts.benchmarks.truth_corpora import Clustered
+
+PAGE_LABELS = Path(__file__).with_name("page_pairs.tsv")
+"""Pairs of sentences of two pages by their content hashes, labelled twice, blind."""
 
 _HISTORY: dict[str, Any] = {"revisions": "all"}
 
@@ -31,3 +38,12 @@ KEPT: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
 }
 WIKIS = DESIGN | KEPT
 HALF_OF = {**dict.fromkeys(DESIGN, "design"), **dict.fromkeys(KEPT, "test")}
+
+
+def of_wiki(data: Path, folder: Path, wiki: str, **options: Any) -> Clustered:
+    """Cluster a wiki in `folder`."""
+    names, read = WIKIS[wiki]
+    out = folder / f"pages-{wiki}"
+    sources = [data / "wiki" / name for name in names]
+    esdedup.run(*sources, out=out, fresh=True, lookup=False, report=False, **PAGE_OPTIONS, **read, **options)
+    return Clustered(wiki, HALF_OF[wiki], out)
