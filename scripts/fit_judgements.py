@@ -18,12 +18,15 @@ import esdedup
 from esdedup.analysis import judging
 from esdedup.analysis.changes import CHANGES
 from esdedup.analysis.comparing import compare, hold_each
+from esdedup.analysis.drift import contradictions_among
 from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.word_forms import Measures
 from scripts.benchmarks.meaning import KIND_CORPORA
 from scripts.benchmarks.meaning import LABELS as KIND_LABELS
+from scripts.benchmarks.plants import planted
 from scripts.benchmarks.truth import LABELS, VERDICTS, table
 from scripts.benchmarks.truth_corpora import CORPORA, HISTORIES, LATER, Clustered, clustered, hashes_of, later
+from scripts.benchmarks.truth_pages import DESIGN, PAGE_LABELS, of_wiki
 from scripts.benchmarks.truth_pairs import Pair, changes_of, pairs_of
 
 WEIGHTS = Path(judging.__file__).with_name("weights.toml")
@@ -38,11 +41,8 @@ SETS = {
 }
 """How much a pair of each set weighs."""
 
-AS_IF, AS_IF_WEIGHT = "vitaminc-evidence", 0.03
-OPPOSED = "vitaminc-claims"
-"""The sets whose pairs (of the second one, those with opposites) are also taken as if they stood on two pages, and how
-much each of them weighs there.
-"""
+PLANT = 5.0
+"""How much a planted edit weighs, beside these pairs."""
 
 EDITS = ("vitaminc-evidence", "vitaminc-claims", "iterater")
 """The sets of texts about one page."""
@@ -53,49 +53,54 @@ PENALTY = 2.0
 
 def main(data: Path, folder: Path) -> None:
     pairs = [pair for name in SETS for pair in pairs_of(data, name, "design") if known(pair)]
-    differs = np.array([pair.differs for pair in pairs], np.float64)
-    counted = np.array([SETS[pair.source] for pair in pairs])
-    changed = changes_of(pairs)
+    start(pairs)
+    planted_rows = list(of_plants(data, folder))
+    changed = np.vstack([changes_of(pairs), *(row.changed for row in planted_rows)])
+    differs = np.array([*(pair.differs for pair in pairs), *(row.contradicts for row in planted_rows)], np.float64)
+    counted = np.array([*(SETS[pair.source] for pair in pairs), *(PLANT for _ in planted_rows)])
+    tables = of_texts(changed, differs, counted)
+    write(tables | others(changed))
+    # what is likely by the texts has changed
+    dumps = [*of_dumps(data, folder), *of_pages(data, folder)]
+    apart = [row for row in dumps if not row.revised] + planted_rows
+    later = [row for row in dumps if row.revised]
+    tables["places"] = fitted(judging.place_terms(*columns_of(apart)), truth_of(apart), np.ones(len(apart)))
+    changed, *_, likely = columns_of(later)
+    tables["times"] = fitted(judging.time_terms(changed, likely), truth_of(later), np.ones(len(later)))
+    edits = [pair for pair in pairs if pair.source in EDITS]
+    said = judging.by_the_texts(changes_of(edits))
+    truth = np.array([pair.differs for pair in edits], np.float64)
+    tables["titles"] = fitted(judging.title_terms(said), truth, np.ones(len(said)))
+    write(tables)
+
+
+def start(pairs: Sequence[Pair]) -> None:
+    """Write weights with all terms, so that clusters can be judged at all."""
+    some = changes_of(pairs[:1])
+    no_texts = dict.fromkeys([*judging.terms(some), "constant"], 0.0)
+    write({"still": no_texts, "moved": no_texts} | others(some))
+
+
+def others(changed: Measures) -> dict[str, dict[str, float]]:
+    """Return weights of where texts stand, from before they are fitted."""
+    half = np.array([0.5])
+    places = judging.place_terms(changed[:1], np.zeros((1, len(STANDING))), np.array([2.0]), np.ones(1), half)
+    times = judging.time_terms(changed[:1], half)
+    return {
+        "places": dict.fromkeys([*places, "constant"], 0.0),
+        "times": dict.fromkeys([*times, "constant"], 0.0),
+        "titles": {"by the texts": 1.0, "constant": 0.0},
+    }
+
+
+def of_texts(changed: Measures, differs: Measures, counted: Measures) -> dict[str, dict[str, float]]:
+    """Fit the weights of what changed between texts: where words have moved, and where none have."""
     columns = judging.terms(changed)
     moved = changed[:, CHANGES.index("moved")] > 0
-    tables = {
+    return {
         name: fitted({term: values[rows] for term, values in columns.items()}, differs[rows], counted[rows])
         for name, rows in (("still", ~moved), ("moved", moved))
     }
-    nothing = judging.time_terms(changed[:1], np.array([0.5]))
-    no_rows = judging.place_terms(changed[:1], np.zeros((1, len(STANDING))), np.array([2]), np.array([0.5]))
-    write(
-        tables
-        | {
-            "places": dict.fromkeys([*no_rows, "constant"], 0.0),
-            "times": dict.fromkeys([*nothing, "constant"], 0.0),
-            "titles": {"by the texts": 1.0, "constant": 0.0},
-        }
-    )
-    # dumps have few contradictions between pages, so sentences about one subject are taken as if they were on two
-    opposites = columns["an opposite"] > 0
-    several = columns["two numbers"] > 0  # what only templates do
-    as_if = [
-        at
-        for at, pair in enumerate(pairs)
-        if (pair.source == AS_IF and not several[at]) or (pair.source == OPPOSED and opposites[at])
-    ]
-    likely = judging.by_the_texts(changed).tolist()
-    nowhere = np.zeros(len(STANDING))
-    told = [Placed(changed[at], nowhere, 2, likely[at], pairs[at].differs) for at in as_if]
-    rows = list(of_dumps(data, folder))
-    for name, revised in (("places", False), ("times", True)):
-        some = [row for row in rows if row.stand[STANDING.index("revisions")] == revised]
-        counted = np.append(np.ones(len(some)), np.full(len(told), AS_IF_WEIGHT))
-        changed, stand, texts, likely, truth = (
-            np.array(column, np.float64) for column in zip(*some, *told, strict=True)
-        )
-        columns = judging.time_terms(changed, likely) if revised else judging.place_terms(changed, stand, texts, likely)
-        tables[name] = fitted(columns, truth, counted)
-    edits = np.array([pair.source in EDITS for pair in pairs])
-    said = judging.by_the_texts(changes_of([pair for pair in pairs if pair.source in EDITS]))
-    tables["titles"] = fitted(judging.title_terms(said), differs[edits], np.ones(len(said)))
-    write(tables)
 
 
 class Placed(NamedTuple):
@@ -104,8 +109,25 @@ class Placed(NamedTuple):
     changed: Measures
     stand: Measures
     texts: int  # of their cluster
-    likely: float
+    frames: int
     contradicts: bool
+    wiki: str
+
+    @property
+    def revised(self) -> bool:
+        """Whether they stand in two revisions of a page."""
+        return bool(self.stand[STANDING.index("revisions")])
+
+
+def columns_of(rows: Sequence[Placed]) -> tuple[Measures, ...]:
+    """Return what changed, how texts stand, the sizes of clusters, their frames, and the likelihoods by the texts."""
+    changed = np.array([row.changed for row in rows])
+    sizes = (np.array([getattr(row, name) for row in rows], np.float64) for name in ("texts", "frames"))
+    return changed, np.array([row.stand for row in rows]), *sizes, judging.by_the_texts(changed)
+
+
+def truth_of(rows: Sequence[Placed]) -> Measures:
+    return np.array([row.contradicts for row in rows], np.float64)
 
 
 def of_dumps(data: Path, folder: Path) -> Iterator[Placed]:
@@ -117,35 +139,62 @@ def of_dumps(data: Path, folder: Path) -> Iterator[Placed]:
     )
     kinds = {row["a"]: row["kind"] for path in (LABELS, KIND_LABELS) for row in table(path) if row["half"] == "design"}
     for corpus in (*CORPORA, *HISTORIES):
-        for cluster in clustered(data, folder, corpus, "design", kinds=False).clusters():
-            yield from judged_pairs(cluster, verdicts, kinds)
-    for cluster in later(data, folder).clusters():
-        yield from judged_pairs(cluster, late, {})
+        yield from judged_pairs(clustered(data, folder, corpus, "design"), verdicts, kinds)
+    yield from judged_pairs(later(data, folder), late, {})
     for corpus, (names, options) in KIND_CORPORA.items():
         out = folder / f"kinds-{corpus}"
         sources = [data / name for name in names]
-        esdedup.run(*sources, out=out, kinds=False, lookup=False, report=False, fresh=True, **options)
-        for cluster in Clustered(corpus, "design", out).clusters():
-            yield from judged_pairs(cluster, {}, kinds)
+        esdedup.run(*sources, out=out, lookup=False, report=False, fresh=True, **options)
+        yield from judged_pairs(Clustered(corpus, "design", out), {}, kinds)
+
+
+def of_pages(data: Path, folder: Path) -> Iterator[Placed]:
+    """Yield labelled pairs of sentences of two pages."""
+    verdicts = {(row["a"], row["b"]): row["contradicts"] == "yes" for row in table(PAGE_LABELS)}
+    for wiki in DESIGN:
+        yield from judged_pairs(of_wiki(data, folder, wiki), verdicts, {})
+
+
+def of_plants(data: Path, folder: Path) -> Iterator[Placed]:
+    """Yield planted pairs, but for those whose values are the same in another form, which are never compared."""
+    corpus, plants = planted(data, folder, "design")
+    verdicts = {plant.hashes: plant.side == "contradiction" for plant in plants}
+    yield from judged_pairs(corpus, verdicts, {}, listed=True)
 
 
 def judged_pairs(
-    cluster: dict[str, Any], verdicts: Mapping[tuple[str, str], bool], kinds: Mapping[str, str]
+    corpus: Clustered, verdicts: Mapping[tuple[str, str], bool], kinds: Mapping[str, str], *, listed: bool = False
 ) -> Iterator[Placed]:
-    """Yield the pairs of a cluster that were judged, or the surest pair if the cluster was judged."""
-    [held] = hold_each([cluster])
-    compared = compare(held, range(len(held.texts)))
-    hashes = hashes_of(held.texts)
-    likely = judging.by_the_texts(compared.changed)
-    kind = next((kinds[value] for value in hashes if value in kinds), None)
-    by_kind = None if kind is None else kind == "drift"
-    for pair in np.argsort(-likely, kind="stable").tolist():
-        one, two = sorted((hashes[int(compared.one[pair])], hashes[int(compared.two[pair])]))
-        contradicts = verdicts.get((one, two), by_kind)
-        if contradicts is not None and not compared.stand[pair, STANDING.index("together")]:
-            yield Placed(
-                compared.changed[pair], compared.stand[pair], len(held.texts), float(likely[pair]), contradicts
-            )
+    """Yield the pairs of clusters that were judged, or the surest pair of a cluster that was judged.
+
+    With `listed`, only pairs that would be listed as contradictions if they were likely.
+    """
+    wanted = {value for pair in verdicts for value in pair} | set(kinds)
+    for cluster in corpus.clusters():
+        if wanted.isdisjoint(hashes_of([member["text"] for member in cluster["members"]])):
+            continue
+        [held] = hold_each([cluster])
+        compared = compare(held, range(len(held.texts)))
+        hashes = hashes_of(held.texts)
+        likely = judging.by_the_texts(compared.changed)
+        kind = next((kinds[value] for value in hashes if value in kinds), None)
+        by_kind = None if kind is None else kind == "drift"
+        for pair in np.argsort(-likely, kind="stable").tolist():
+            places = int(compared.one[pair]), int(compared.two[pair])
+            one, two = sorted(hashes[place] for place in places)
+            contradicts = verdicts.get((one, two), by_kind)
+            if contradicts is None or compared.stand[pair, STANDING.index("together")]:
+                continue
+            sure = compared._replace(likely=np.arange(len(compared.one)) == pair)
+            if not listed or any(contradictions_among(held, sure, places)):
+                yield Placed(
+                    compared.changed[pair],
+                    compared.stand[pair],
+                    len(held.texts),
+                    held.frames,
+                    contradicts,
+                    corpus.corpus,
+                )
             by_kind = None
 
 
@@ -173,6 +222,7 @@ def write(tables: Mapping[str, Mapping[str, float]]) -> None:
     for name, weights in tables.items():
         lines = [*lines, "", f"[{name}]", *(f'"{term}" = {weight:.3f}' for term, weight in weights.items())]
     WEIGHTS.write_text("\n".join(lines) + "\n", "utf-8")
+    judging.weights_of_terms.cache_clear()
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python -m scripts.pair_sheet ../shared/data FOLDER
 
-FOLDER/pairs.jsonl has a pair a line, in an order that tells nothing: an id, both texts with page and neighbours, and how
-many sentences the pages share. Labels go to scripts/benchmarks/page_pairs.tsv, which holds no text of others.
+FOLDER/pairs.jsonl has a pair a line, in an order that tells nothing: an id, both texts with page and neighbours, and
+how many sentences their cluster has. Labels go to scripts/benchmarks/page_pairs.tsv, which holds no text of others.
 """
 
 from __future__ import annotations
@@ -54,11 +54,18 @@ def sampled(data: Path, folder: Path, wiki: str) -> list[dict[str, Any]]:
         clusters: set[int] = set()
         pages: dict[tuple[str, str], int] = defaultdict(int)
         for row in sorted(found, key=lambda row: zlib.crc32(f"{row['a']}-{row['b']}".encode())):
-            figures = [[word for word in row[text].split() if any(map(str.isdigit, word))] for text in ("text_a", "text_b")]
+            figures = [
+                [word for word in row[text].split() if any(map(str.isdigit, word))] for text in ("text_a", "text_b")
+            ]
             letters = ["".join(filter(str.isalnum, row[text])).casefold() for text in ("text_a", "text_b")]
             both = row["place"]["page"], row["place"]["other"]
             stratum = min(row["size"], 6) > 2, figures[0] != figures[1]
-            if letters[0] == letters[1] or row["cluster"] in clusters or pages[both] > 1 or len(strata[stratum]) >= OF_EACH:
+            if (
+                letters[0] == letters[1]
+                or row["cluster"] in clusters
+                or pages[both] > 1
+                or len(strata[stratum]) >= OF_EACH
+            ):
                 continue
             clusters.add(row["cluster"])
             pages[both] += 1
@@ -69,8 +76,15 @@ def sampled(data: Path, folder: Path, wiki: str) -> list[dict[str, Any]]:
 def shown(db: duckdb.DuckDBPyConnection, wiki: str, row: dict[str, Any]) -> dict[str, Any]:
     """A pair as it is labelled: its texts, each with its page and the sentences around it."""
     place = row["place"]
-    sides = [("a", place["page"], place["document"], place["position"]), ("b", place["other"], place["document_b"], place["position_b"])]
-    told: dict[str, Any] = {"id": f"{wiki}-{row['a']:016x}-{row['b']:016x}", "half": HALF_OF[wiki], "like_these": row["size"]}
+    sides = [
+        ("a", place["page"], place["document"], place["position"]),
+        ("b", place["other"], place["document_b"], place["position_b"]),
+    ]
+    told: dict[str, Any] = {
+        "id": f"{wiki}-{row['a']:016x}-{row['b']:016x}",
+        "half": HALF_OF[wiki],
+        "like_these": row["size"],
+    }
     for side, page, document, position in sides:
         beside = db.execute(
             "SELECT text FROM sentences WHERE document = ? AND position BETWEEN ? AND ? ORDER BY position",

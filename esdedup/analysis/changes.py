@@ -11,9 +11,20 @@ from __future__ import annotations
 import numpy as np
 
 from esdedup.analysis.align import Alignment
-from esdedup.analysis.spelling import alike, are_initials, is_within, same_letters
+from esdedup.analysis.spelling import alike, are_initials, are_negated, is_within, same_letters
 from esdedup.analysis.word_forms import NAME, NUMBER, PLAIN, SIGN, Classes, Measures, Words
-from esdedup.analysis.word_meanings import DATED, FUNCTION, NEGATIVE, YEAR, Meant
+from esdedup.analysis.word_meanings import (
+    ARTICLE,
+    DATED,
+    FRACTION,
+    FUNCTION,
+    NEGATIVE,
+    PRONOUN,
+    SHARE,
+    UNITS,
+    YEAR,
+    Meant,
+)
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Offsets
 from esdedup.columns.kernels import compiled
@@ -48,12 +59,15 @@ CHANGES = (
     "mere negations",  # slots that are negated on one side only, and differ in nothing else that says something
     "whole names",  # conflicts of names of two words or more
     "names at the beginning",  # conflicts of names in slots that begin a text
+    "units",  # slots with other units of one sort
+    "shares",  # conflicts of numbers of which one is a fraction in words, or a percentage where the other is not
+    "unnamed subject",  # whether a text begins with a pronoun, or with an article and a common noun
 )
 (
     _CONFLICTS, _MORE, _SWAPS, _EXCHANGED, _YEARS, _DATES, _OPPOSITES, _NEGATIONS, _SPELLINGS, _LITTLE_SWAPS,
     _LITTLE_MORE, _ADDED, _MOVED, _SLOTS, _ONLY_MOVED, _LENGTH, _CHANGED, _NAMES_IN_COMMON, _MERE_NEGATIONS,
-    _WHOLE_NAMES, _BEGINNING_NAMES,
-) = (0, 3, 6, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28)  # fmt: skip
+    _WHOLE_NAMES, _BEGINNING_NAMES, _UNITS, _SHARES, _UNNAMED_SUBJECT,
+) = (0, 3, 6, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31)  # fmt: skip
 
 _MOST_WORDS = 512
 """So many words on each side that differ are compared."""
@@ -110,6 +124,9 @@ def _compare_all(
         for here in range(lefts):
             row[_NAMES_IN_COMMON] -= form[left[here]] == NAME and left[here] > offsets[one[pair]]
         row[_CHANGED] = lefts - moved
+        row[_UNNAMED_SUBJECT] = _is_unnamed(known, firsts[one[pair]], offsets[one[pair] + 1]) or _is_unnamed(
+            known, firsts[two[pair]], offsets[two[pair] + 1]
+        )
         here = there = 0
         while here < lefts or there < rights:
             slot = left_slot[here] if here < lefts else right_slot[there]
@@ -154,7 +171,8 @@ def _compare_slot(
     if lefts + rights == 0:
         return
     row[_SLOTS] += 1
-    row[_OPPOSITES] += _are_opposites(known.axis, known.side, left, left_moved, right, right_moved)
+    row[_OPPOSITES] += _are_opposites(known, left, left_moved, right, right_moved, 1, UNITS)
+    row[_UNITS] += _are_opposites(known, left, left_moved, right, right_moved, UNITS, 2 * UNITS)
     if _has(roles, left, left_moved, NEGATIVE) != _has(roles, right, right_moved, NEGATIVE):
         row[_NEGATIONS] += 1
         row[_MERE_NEGATIONS] += not (_says(roles, left, left_moved) or _says(roles, right, right_moved))
@@ -165,16 +183,20 @@ def _compare_slot(
         come, found = _content(form, roles, right, right_moved, False, kind)
         said = said or gone + come > 0
         if gone > 0 and come > 0:
-            a, a_end, b, b_end = begin[lost], end[lost], begin[found], end[found]
             if kind == NUMBER:
+                a, a_end, b, b_end = begin[lost], end[lost], begin[found], end[found]
                 same = is_within(data, a, a_end, b, b_end) or is_within(data, b, b_end, a, a_end)
             else:
-                same = alike(data, a, a_end, b, b_end)
+                same = _are_alike(words, known, left, left_moved, right, right_moved, kind, gone == come)
             if kind == NAME and not same:
                 same = _are_initials(words, known, left, left_moved, right, right_moved)
             if same:
                 row[_SPELLINGS] += 1
                 continue
+            if kind == PLAIN and lefts == 1 and rights == 1:
+                row[_OPPOSITES] += are_negated(data, begin[lost], end[lost], begin[found], end[found])
+            fractions = (roles[lost] | roles[found]) & FRACTION > 0
+            row[_SHARES] += kind == NUMBER and (fractions or roles[lost] & SHARE != roles[found] & SHARE)
             if kind == NUMBER and dated:
                 row[_DATES] += 1
             elif kind == NUMBER and roles[lost] & YEAR and roles[found] & YEAR:
@@ -202,6 +224,21 @@ def _content(form: Classes, roles: Classes, some: Numbers, moved: Flags, wanted:
                 first = word
             count += 1
     return count, first
+
+
+@compiled
+def _are_alike(
+    words: Words, known: Meant, left: Numbers, left_moved: Flags, right: Numbers, right_moved: Flags, kind: int,
+    each: bool,
+) -> bool:  # fmt: skip
+    """Return whether the words of a form of both sides are spelled alike: `each` of them, or the first ones."""
+    data, begin, end, form, roles = words.data, words.begin, words.end, known.form, known.roles
+    ones = left[(form[left] == kind) & ~left_moved & (roles[left] & FUNCTION == 0)]
+    twos = right[(form[right] == kind) & ~right_moved & (roles[right] & FUNCTION == 0)]
+    for place in range(len(ones) if each else 1):
+        if not alike(data, begin[ones[place]], end[ones[place]], begin[twos[place]], end[twos[place]]):
+            return False
+    return True
 
 
 @compiled
@@ -234,17 +271,30 @@ def _says(roles: Classes, some: Numbers, moved: Flags) -> bool:
 
 @compiled
 def _are_opposites(
-    axis: Numbers, side: Numbers, left: Numbers, left_moved: Flags, right: Numbers, right_moved: Flags
+    known: Meant, left: Numbers, left_moved: Flags, right: Numbers, right_moved: Flags, low: int, high: int
 ) -> bool:
+    """Return whether words of two sides exclude each other, on one of the axes `low:high`."""
+    axis, side = known.axis, known.side
     for here in range(len(left)):
         one = left[here]
-        if left_moved[here] or axis[one] == 0:
+        if left_moved[here] or not low <= axis[one] < high:
             continue
         for there in range(len(right)):
             two = right[there]
             if not right_moved[there] and axis[one] == axis[two] and side[one] != side[two]:
                 return True
     return False
+
+
+@compiled
+def _is_unnamed(known: Meant, begin: int, end: int) -> bool:
+    """Return whether the text with the words `begin:end` begins with a pronoun, or with an article and a word that is
+    no name.
+    """
+    if begin >= end:
+        return False
+    following = begin + 1 < end and known.form[begin + 1] == PLAIN
+    return known.roles[begin] & PRONOUN > 0 or (known.roles[begin] & ARTICLE > 0 and following)
 
 
 @compiled

@@ -15,10 +15,10 @@ from esdedup.analysis.judging import LEAST_LISTED, judged
 from esdedup.analysis.kinds import classify
 from esdedup.analysis.looks import looks
 from esdedup.analysis.slots import frame_of, slot_spans
-from esdedup.analysis.subjects import Places, standing, subjects
+from esdedup.analysis.subjects import Places, SharedDocuments, standing, subjects
 from esdedup.analysis.whole_slots import value_words
-from esdedup.analysis.word_forms import Words, listed, split_words
-from esdedup.analysis.word_meanings import Meant, meant
+from esdedup.analysis.word_forms import PLAIN, Measures, Words, listed, split_words
+from esdedup.analysis.word_meanings import FUNCTION, Meant, meant
 from esdedup.columns.arrays import Flags
 from esdedup.columns.hashing import Hashes, Offsets
 from esdedup.store.cluster_kinds import JUDGED, PLACES, Classifier
@@ -26,14 +26,20 @@ from esdedup.store.cluster_kinds import JUDGED, PLACES, Classifier
 _FRAMED = 20
 """Number of texts whose fillers decide the types of slots."""
 
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+_TELLING = 3
+"""So many words that are neither names nor numbers nor function words tell a frame, at least."""
+
 _COMPARED_AT_ONCE = 20_000
 """Pairs of texts, at most."""
 
 
-def classify_clusters(members: pa.Table) -> pa.Table:
+def classify_clusters(members: pa.Table, shared: pa.Table) -> pa.Table:
     """Classify each cluster of a table of schema `esdedup.store.cluster_kinds.MEMBERS`.
 
-    Return one row for each cluster, in order: the id and what `esdedup.store.cluster_kinds.JUDGED` names.
+    `shared` says what their documents share, as `esdedup.store.shared_documents.SHARED`. Return one row for each
+    cluster, in order: the id and what `esdedup.store.cluster_kinds.JUDGED` names.
     """
     cluster: Hashes = members["cluster"].to_numpy()
     first = np.flatnonzero(np.concatenate(([True], cluster[1:] != cluster[:-1]))) if len(cluster) else cluster
@@ -42,17 +48,21 @@ def classify_clusters(members: pa.Table) -> pa.Table:
     words = split_words(members["text"].combine_chunks())
     known, alignment = meant(words), align(words, bounds, centres)
     named, documents, since, till = (_matrix(members[name]) for name in ("named", "documents", "since", "till"))
-    places = Places(split_words(members["titles"].combine_chunks()), named, documents, since, till)
+    firsts = np.where(members["narrow"].to_numpy(), documents[:, 0], 0).astype(np.int64)
+    one, two, *counts = (column.to_numpy().astype(np.int64) for column in shared.columns)
+    pairs = SharedDocuments.of(one + 1, two + 1, *counts)
+    places = Places(split_words(members["titles"].combine_chunks()), named, documents, since, till, firsts, pairs)
     others = np.flatnonzero(~members["representative"].to_numpy()).astype(np.int64)
     owner = np.repeat(np.arange(len(centres)), np.diff(bounds) - 1)
     changed = changes(words, known, bounds, alignment, others, centres[owner])
     stand = standing(words, alignment, places, others, centres[owner])
+    frames = members["frames"].to_numpy()[bounds[:-1]].astype(np.float64)
     decided = classify(
-        owner, changed, judged(changed, stand, np.diff(bounds)[owner]),
+        owner, changed, judged(changed, stand, np.diff(bounds)[owner], frames[owner]),
         looks(words, known.form, bounds, centres, alignment), subjects(words, bounds, centres, alignment, places),
     )  # fmt: skip
     clear = members["titled_once"].to_numpy() & (documents[:, -1] == 0)
-    possible = _may_contradict(words, known, bounds, alignment, places, decided.examined, clear)
+    possible = _may_contradict(words, known, bounds, alignment, places, frames, decided.examined, clear)
     slots, titles = alignment.slots.tolist(), members["titles"].to_pylist()
     frames, flags, spelled = [], value_words(words, known), listed(words)
     for place, centre in enumerate(centres.tolist()):
@@ -73,8 +83,9 @@ def classify_clusters(members: pa.Table) -> pa.Table:
 
 
 def _may_contradict(
-    words: Words, known: Meant, bounds: Offsets, alignment: Alignment, places: Places, examined: Flags, clear: Flags
-) -> Flags:
+    words: Words, known: Meant, bounds: Offsets, alignment: Alignment, places: Places, frames: Measures,
+    examined: Flags, clear: Flags,
+) -> Flags:  # fmt: skip
     """Return which of the examined clusters may have a contradiction: those with a pair of texts that is likely enough.
 
     Others are always possible: those with more texts than are compared with each other, and those with a text that is
@@ -94,7 +105,7 @@ def _may_contradict(
         place = np.arange(len(one)) - np.repeat(np.cumsum(others) - others, others)
         two = bounds[of] + place + (bounds[of] + place >= one)
         changed = changes(words, known, bounds, alignment, one, two)
-        likely = judged(changed, standing(words, alignment, places, one, two), np.full(len(one), 2))
+        likely = judged(changed, standing(words, alignment, places, one, two), np.full(len(one), 2), frames[of])
         possible[of[likely >= LEAST_LISTED]] = True
     return possible
 
@@ -104,5 +115,21 @@ def _matrix(column: pa.ChunkedArray) -> Any:
     return np.asarray(column.combine_chunks().flatten()).reshape(-1, PLACES)
 
 
-CLASSIFIER = Classifier(classify_clusters, confidences)
+def frame_numbers(texts: pa.LargeStringArray) -> pa.Array:
+    """Return a number for the frame of each text: equal for texts with the same words, but for names, numbers and the
+    first word. It is null for texts with too few words.
+    """
+    words = split_words(texts)
+    known = meant(words)
+    text = np.repeat(np.arange(len(texts)), np.diff(words.offsets))
+    plain = known.form == PLAIN
+    plain[known.firsts[known.firsts < len(plain)]] = False
+    sums = np.zeros(len(texts), np.uint64)
+    np.add.at(sums, text[plain], words.hash[plain] * _ODD)
+    telling = np.bincount(text[plain & (known.roles & FUNCTION == 0)], minlength=len(texts))
+    numbers = (sums >> np.uint64(1)).astype(np.int64)
+    return pa.array(numbers, mask=telling < _TELLING)
+
+
+CLASSIFIER = Classifier(frame_numbers, classify_clusters, confidences)
 """The functions that a store calls."""

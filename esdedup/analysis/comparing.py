@@ -10,7 +10,7 @@ import numpy as np
 
 from esdedup.analysis.changes import changes
 from esdedup.analysis.judging import judged
-from esdedup.analysis.subjects import Places, standing
+from esdedup.analysis.subjects import Places, SharedDocuments, standing
 from esdedup.analysis.templates import FramedTexts, framed_each
 from esdedup.analysis.word_forms import Measures, split_words
 from esdedup.columns.arrays import Numbers, text_column
@@ -31,6 +31,7 @@ class ClusterTexts(NamedTuple):
     texts: list[str]
     members: list[list[Member]]
     places: Places
+    frames: int  # clusters with the frame of this one
 
 
 class Compared(NamedTuple):
@@ -50,7 +51,7 @@ def hold_each(clusters: Sequence[dict[str, Any]]) -> Iterator[ClusterTexts]:
         for member in cluster["members"]:
             members.setdefault(member["text"], []).append(member)
         some = [members[text] for text in texts]
-        yield ClusterTexts(aligned, texts, some, _places(some))
+        yield ClusterTexts(aligned, texts, some, _places(some, cluster.get("shared")), cluster.get("frames") or 1)
 
 
 def compare(held: ClusterTexts, places: Sequence[int]) -> Compared:
@@ -60,12 +61,14 @@ def compare(held: ClusterTexts, places: Sequence[int]) -> Compared:
     words, alignment = held.aligned.words, held.aligned.alignment
     changed = changes(words, held.aligned.known, np.array([0, len(held.texts)]), alignment, one, two)
     stand = standing(words, alignment, held.places, one, two)
-    return Compared(one, two, changed, stand, judged(changed, stand, np.full(len(one), len(places))))
+    texts, frames = np.full(len(one), len(places)), np.full(len(one), held.frames)
+    return Compared(one, two, changed, stand, judged(changed, stand, texts, frames))
 
 
-def _places(members: Sequence[Sequence[Member]]) -> Places:
-    """Return where the texts stand."""
-    numbers: dict[tuple[str, str], int] = {}
+def _places(members: Sequence[Sequence[Member]], shared: Sequence[int] | None) -> Places:
+    """Return where the texts stand. `shared` is as `SHARED_IN_CLUSTERS` gives it."""
+    ids = sorted({member["document"] for some in members for member in some}, key=str.encode)
+    numbers = {("document", identity): number for number, identity in enumerate(ids, 1)}
     named, documents = (np.zeros((len(members), PLACES), np.uint64) for _ in range(2))
     since, till = (np.zeros((len(members), PLACES), np.int64) for _ in range(2))
     titles = []
@@ -76,7 +79,10 @@ def _places(members: Sequence[Sequence[Member]]) -> Places:
                 table[place, at] = numbers.setdefault(key, len(numbers) + 1)
             ends = member["revision"] or 0, member.get("last_revision") or member["revision"] or 0
             since[place, at], till[place, at] = min(ends), max(ends)
-    return Places(split_words(text_column(titles)), named, documents, since, till)
+    one, two, *counts = np.array(shared or [], np.int64).reshape(-1, 4).T
+    pairs = SharedDocuments.of(one + 1, two + 1, *counts)
+    firsts = documents[:, 0].astype(np.int64)
+    return Places(split_words(text_column(titles)), named, documents, since, till, firsts, pairs)
 
 
 def page_of(member: Member) -> str:

@@ -56,7 +56,11 @@ def contradictions_of(clusters: Sequence[dict[str, Any]]) -> Iterator[list[dict[
         everywhere = [list(range(len(held.texts)))]
         groups = _of_one_subject(held.aligned.frame, held.members) if cluster["kind"] == "template" else everywhere
         frame = held.aligned.frame.text()
-        yield [{"cluster": cluster["id"], **row, "frame": frame} for places in groups for row in _among(held, places)]
+        yield [
+            {"cluster": cluster["id"], **row, "frame": frame}
+            for places in groups
+            for row in contradictions_among(held, compare(held, places), places)
+        ]
 
 
 def confidences(clusters: Sequence[dict[str, Any]]) -> list[list[float]]:
@@ -64,10 +68,9 @@ def confidences(clusters: Sequence[dict[str, Any]]) -> list[list[float]]:
     return [[row["confidence"] for row in rows] for rows in contradictions_of(clusters)]
 
 
-def _among(held: ClusterTexts, places: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Yield the contradictions among the texts with these indices."""
+def contradictions_among(held: ClusterTexts, compared: Compared, places: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Yield the contradictions among the texts with these indices, which are `compared` with each other."""
     counts = {place: len(held.members[place]) for place in places}
-    compared = compare(held, places)
     only_moved = bool(compared.changed[:, CHANGES.index("only moved")].any())
     differing = []
     for slot in held.aligned.frame.slots:

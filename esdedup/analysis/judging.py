@@ -41,7 +41,7 @@ def terms(changes: Measures) -> dict[str, Measures]:
     c = dict(zip(CHANGES, changes.T, strict=True))
     figures = c["numbers"] + c["years"]
     opposites = c["opposites"] + c["mere negations"]
-    conflicts = figures + c["names"] + opposites + c["dates"] + c["more numbers"]
+    conflicts = figures + c["names"] + opposites + c["dates"] + c["more numbers"] + c["units"]
     only_words = (conflicts == 0) & (c["words"] > 0)
     exchanged = c["exchanged numbers"] + c["exchanged names"] + c["exchanged words"]
     length = np.minimum(c["length"], 60) / 20
@@ -61,6 +61,9 @@ def terms(changes: Measures) -> dict[str, Measures]:
         "a whole name": c["whole names"] > 0,
         "a name at the beginning": c["names at the beginning"] > 0,
         "an opposite": opposites > 0,
+        "a share": c["shares"] > 0,
+        "a unit": c["units"] > 0,
+        "a unit and a number": (c["units"] > 0) & (figures > 0),
         "a negation among other words": c["negations"] > c["mere negations"],
         "another word": only_words,
         "another word in a long text": only_words * length,
@@ -90,7 +93,7 @@ def terms(changes: Measures) -> dict[str, Measures]:
 def by_the_texts(changes: Measures) -> Measures:
     """Return how likely it is, by the texts alone, that they state different facts; shape (n,), 0 to 1."""
     rows = with_constant(terms(changes))
-    weights = _weights()
+    weights = weights_of_terms()
     moved = changes[:, CHANGES.index("moved")] > 0
     return _likely(np.where(moved, rows @ weights.moved, rows @ weights.still))
 
@@ -102,15 +105,17 @@ def with_constant(named: dict[str, Measures]) -> Measures:
 
 
 @cache
-def _weights() -> Weights:
+def weights_of_terms() -> Weights:
+    """Return the weights of all regressions."""
     tables = tomllib.loads(files("esdedup.analysis").joinpath("weights.toml").read_text("utf-8"))
     return Weights(*(np.array(list(tables[name].values()), np.float64) for name in Weights._fields))
 
 
-def judged(changes: Measures, standing: Measures, texts: Measures) -> Measures:
+def judged(changes: Measures, standing: Measures, texts: Measures, frames: Measures) -> Measures:
     """Return how likely it is that two texts state different facts about the same subject; shape (n,), 0 to 1.
 
-    `texts` is the number of texts in their cluster: the more there are, the more likely they follow a pattern. Texts
+    `texts` is the number of texts in their cluster, `frames` that of clusters with its frame: the more there are, the
+    more likely they follow a pattern. Texts
     that are in one document at the same time are siblings: what differs tells them apart. Texts that name each other's
     title say the same.
     """
@@ -118,9 +123,9 @@ def judged(changes: Measures, standing: Measures, texts: Measures) -> Measures:
     together, versions, revised, crossed = (
         standing[:, STANDING.index(name)] > 0 for name in ("together", "versions", "revisions", "crossed titles")
     )
-    apart = _likely(with_constant(place_terms(changes, standing, texts, likely)) @ _weights().places)
-    later = _likely(with_constant(time_terms(changes, likely)) @ _weights().times)
-    named = _likely(with_constant(title_terms(likely)) @ _weights().titles)
+    apart = _likely(with_constant(place_terms(changes, standing, texts, frames, likely)) @ weights_of_terms().places)
+    later = _likely(with_constant(time_terms(changes, likely)) @ weights_of_terms().times)
+    named = _likely(with_constant(title_terms(likely)) @ weights_of_terms().titles)
     return np.where(together | crossed, 0.0, np.where(revised, later, np.where(versions, named, apart)))
 
 
@@ -155,16 +160,24 @@ def time_terms(changes: Measures, likely: Measures) -> dict[str, Measures]:
     return {"by the texts": np.log(likely / (1 - likely)), **found}
 
 
-def place_terms(changes: Measures, standing: Measures, texts: Measures, likely: Measures) -> dict[str, Measures]:
+def place_terms(
+    changes: Measures, standing: Measures, texts: Measures, frames: Measures, likely: Measures
+) -> dict[str, Measures]:
     """Return the terms of the regression for texts on two pages."""
     where = dict(zip(STANDING, standing.T, strict=True))
     c = dict(zip(CHANGES, changes.T, strict=True))
     return {
         "by the texts": np.log(likely / (1 - likely)),
         "texts": np.log2(np.clip(texts, 2, 64)) - 1,
+        "other clusters with the frame": np.log2(np.clip(frames, 1, 16)) / 2,
         "title in slot": where["title in slot"],
         "numbered titles": where["numbered titles"],
         "titles alike": where["titles alike"],
+        "title in frame": where["title in frame"],
+        "unnamed subject": c["unnamed subject"],
+        "equal sentences": np.log2(1 + np.minimum(where["equal"], 15)) / 2,
+        "differing sentences": np.log2(np.clip(where["varied"], 1, 16)) / 2,
+        "mostly differing": (where["varied"] > 1) & (where["varied"] > where["equal"]),
         "slots": np.minimum(c["slots"] - 1, 3) / 3,
         "two numbers": (c["numbers"] + c["years"] > 1).astype(np.float64),
         "length": np.minimum(c["length"], 40) / 20,
@@ -174,4 +187,5 @@ def place_terms(changes: Measures, standing: Measures, texts: Measures, likely: 
         "names differ": (c["names"] > 0).astype(np.float64),
         "whole names differ": (c["whole names"] > 0).astype(np.float64),
         "a date": (c["dates"] > 0).astype(np.float64),
+        "a unit": (c["units"] > 0).astype(np.float64),
     }

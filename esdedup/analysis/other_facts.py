@@ -9,7 +9,7 @@ from esdedup.analysis.align import align
 from esdedup.analysis.changes import changes
 from esdedup.analysis.comparing import title_of
 from esdedup.analysis.judging import judged
-from esdedup.analysis.subjects import Places, standing
+from esdedup.analysis.subjects import NOTHING_SHARED, Places, standing
 from esdedup.analysis.word_forms import split_words
 from esdedup.analysis.word_meanings import meant
 from esdedup.columns.arrays import Flags, text_buffers, text_column
@@ -32,7 +32,7 @@ def state_other_facts(one: pa.Table, two: pa.Table) -> Flags:
     alignment = align(words, bounds, second)
     changed = changes(words, meant(words), bounds, alignment, first, second)
     stand = standing(words, alignment, _places(both), first, second)
-    sure: Flags = judged(changed, stand, np.full(count, 2)) >= _SURE
+    sure: Flags = judged(changed, stand, np.full(count, 2), np.ones(count)) >= _SURE
     return sure
 
 
@@ -43,4 +43,7 @@ def _places(rows: pa.Table) -> Places:
     hashes: Hashes = content_hashes(*text_buffers(named))
     documents = rows["document"].to_numpy().astype(np.uint64) + np.uint64(1)
     nothing = np.zeros((len(hashes), 1), np.int64)
-    return Places(split_words(titles), hashes.reshape(-1, 1), documents.reshape(-1, 1), nothing, nothing)
+    unknown = nothing[:, 0]
+    return Places(
+        split_words(titles), hashes.reshape(-1, 1), documents.reshape(-1, 1), nothing, nothing, unknown, NOTHING_SHARED
+    )

@@ -18,7 +18,7 @@ _LISTED = 4
 _SURE = 1.0
 
 
-def describe_records(members: pa.Table) -> pa.Table:
+def describe_records(members: pa.Table, _: pa.Table) -> pa.Table:
     """Describe each cluster of a table of schema `esdedup.store.cluster_kinds.MEMBERS`, as `JUDGED`."""
     cluster = members["cluster"].to_numpy()
     if not len(cluster):
@@ -55,5 +55,7 @@ def _reason(differing: Sequence[str]) -> str:
     return f"records of one thing; {plural(len(differing), 'field differs', 'fields differ')}: {named}"
 
 
-RECORD_CLASSIFIER = Classifier(describe_records, lambda clusters: [[] for _ in clusters])
+RECORD_CLASSIFIER = Classifier(
+    lambda texts: pa.nulls(len(texts), pa.int64()), describe_records, lambda clusters: [[] for _ in clusters]
+)
 """The functions that a store calls for records."""

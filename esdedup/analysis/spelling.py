@@ -17,10 +17,22 @@ _NUMBERS = re.compile(r"\d+\w*")
 _LONGEST = 64
 """Letters that are compared."""
 
+_ENDING = 4
+"""Letters of an ending, at most."""
+
 _FOLDED = 0x2000
 """Below, letters are compared without case and accents."""
 
-_D, _I, _M, _N, _O, _S, _U = (ord(letter) for letter in "dimnosu")
+_S = ord("s")
+
+_NEGATING = np.array(
+    [
+        [ord(letter) for letter in prefix.ljust(3, chr(0))]
+        for prefix in ["un", "in", "im", "il", "ir", "on", "не", "ни", "non", "dis", "des"]
+    ],
+    np.int64,
+)
+"""Prefixes that negate what follows."""
 
 _BASES = np.array(
     [ord(unicodedata.normalize("NFD", chr(code).lower())[0]) for code in range(_FOLDED)], np.int64
@@ -72,8 +84,8 @@ def same_letters(
 
 @compiled
 def alike(data: Bytes, a: int, a_end: int, b: int, b_end: int) -> bool:
-    """Return whether one of two words is a form of the other, or a typo: they begin and end the same way, or at most a
-    third of their letters differ. Case and accents do not matter.
+    """Return whether one of two words is a form of the other, or a typo: they begin the same way and have other
+    endings, or one letter in four differs (in short words one in all). Case and accents do not matter.
     """
     one, two = np.empty(_LONGEST, np.int64), np.empty(_LONGEST, np.int64)
     ones, twos = _letters(data, a, a_end, one), _letters(data, b, b_end, two)
@@ -85,10 +97,9 @@ def alike(data: Bytes, a: int, a_end: int, b: int, b_end: int) -> bool:
     same, shorter = 0, min(ones, twos)
     while same < shorter and one[same] == two[same]:
         same += 1
-    tail = 0
-    while tail < shorter - same and one[ones - 1 - tail] == two[twos - 1 - tail]:
-        tail += 1
-    return 5 * (same + tail) >= 3 * size or 3 * _distance(one[same:ones], two[same:twos]) <= size
+    if same > 3 and 5 * same >= 3 * size and size - same <= _ENDING:
+        return True
+    return _distance(one[same:ones], two[same:twos]) <= max(1, size // 4)
 
 
 @compiled
@@ -125,16 +136,24 @@ def are_initials(data: Bytes, begin: Numbers, end: Numbers, some: Numbers, other
 
 
 @compiled
+def are_negated(data: Bytes, a: int, a_end: int, b: int, b_end: int) -> bool:
+    """Return whether one of two words is the other one with a prefix that negates: married, unmarried."""
+    one, two = np.empty(_LONGEST, np.int64), np.empty(_LONGEST, np.int64)
+    ones, twos = _letters(data, a, a_end, one), _letters(data, b, b_end, two)
+    return _negated(one[:ones], two[:twos]) or _negated(two[:twos], one[:ones])
+
+
+@compiled
 def _negated(word: Numbers, other: Numbers) -> bool:
-    """Return whether a word is the other one with `un`, `in`, `im`, `non` or `dis` before it."""
+    """Return whether a word is the other one with a prefix that negates."""
     more = len(word) - len(other)
     if more not in (2, 3) or len(other) < 4 or (word[more:] != other).any():
         return False
-    first, second = word[0], word[1]
-    if more == 2:
-        return bool(first in (_U, _I) and (second == _N or (first == _I and second == _M)))
-    third = word[2]
-    return bool((first == _N and second == _O and third == _N) or (first == _D and second == _I and third == _S))
+    for place in range(len(_NEGATING)):
+        prefix = _NEGATING[place]
+        if (prefix[2] > 0) == (more == 3) and (word[:more] == prefix[:more]).all():
+            return True
+    return False
 
 
 @compiled
@@ -150,13 +169,14 @@ def _letters(data: Bytes, at: int, end: int, out: Numbers) -> int:
 
 @compiled
 def _distance(one: Numbers, two: Numbers) -> int:
-    """Return the edit distance of two words."""
-    row = np.arange(len(two) + 1)
-    for letter in one:
-        above = row[0]
-        row[0] += 1
-        for place in range(len(two)):
-            cost = above + (letter != two[place])
-            above = row[place + 1]
-            row[place + 1] = min(cost, above + 1, row[place] + 1)
-    return int(row[-1])
+    """Return the edit distance of two words; two letters in exchanged places are one edit."""
+    rows = np.zeros((len(one) + 1, len(two) + 1), np.int64)
+    rows[:, 0], rows[0] = np.arange(len(one) + 1), np.arange(len(two) + 1)
+    for here in range(1, len(one) + 1):
+        for there in range(1, len(two) + 1):
+            kept = rows[here - 1, there - 1] + (one[here - 1] != two[there - 1])
+            least = min(kept, rows[here - 1, there] + 1, rows[here, there - 1] + 1)
+            if here > 1 and there > 1 and one[here - 1] == two[there - 2] and one[here - 2] == two[there - 1]:
+                least = min(least, rows[here - 2, there - 2] + 1)
+            rows[here, there] = least
+    return int(rows[-1, -1])

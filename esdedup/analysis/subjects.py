@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from esdedup.analysis.align import Alignment
-from esdedup.analysis.word_forms import NUMBER, SIGN, Classes, Measures, Words
+from esdedup.analysis.word_forms import NAME, NUMBER, SIGN, Classes, Measures, Words
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
@@ -30,10 +30,45 @@ STANDING = (
     "title in slot",  # whether a text has a word in a slot that is in its title and not in the other's title
     "numbered titles",  # whether a title has a number that the other one lacks
     "crossed titles",  # whether each names the other's numbered title, and not its own, as pages of years and days do
+    "title in frame",  # whether both have a name that is in one title and not in the other one
+    "equal",  # sentences that their documents have in common: in so many other clusters a text of both,
+    "varied",  # and in so many texts that all differ, with this one
 )
 
 _SHORTEST = 3
 """Bytes of the shortest word that may be found inside another one."""
+
+
+class SharedDocuments(NamedTuple):
+    """What n pairs of documents share, as `esdedup.store.shared_documents.SHARED` says. `pair` is sorted."""
+
+    pair: Numbers
+    equal: Numbers
+    varied: Numbers
+
+    @classmethod
+    def of(cls, one: Numbers, two: Numbers, equal: Numbers, varied: Numbers) -> SharedDocuments:
+        """Return what pairs of documents share, given by columns; `one` is the smaller number of each pair."""
+        pair = _pairs_of(one, two)
+        order = np.argsort(pair)
+        return cls(pair[order], equal[order], varied[order])
+
+    def among(self, one: Numbers, two: Numbers) -> tuple[Numbers, Numbers]:
+        """Return how many sentences documents have in common, and how many differ: of unknown pairs, none and one."""
+        if not len(self.pair):
+            return np.zeros(len(one), np.int64), np.ones(len(one), np.int64)
+        pair = _pairs_of(np.minimum(one, two), np.maximum(one, two))
+        at = np.minimum(np.searchsorted(self.pair, pair), len(self.pair) - 1)
+        known = (one > 0) & (two > 0) & (self.pair[at] == pair)
+        return np.where(known, self.equal[at], 0), np.where(known, self.varied[at], 1)
+
+
+def _pairs_of(one: Numbers, two: Numbers) -> Numbers:
+    return np.asarray(one << 32 | two)
+
+
+NOTHING_SHARED = SharedDocuments(*(np.zeros(0, np.int64) for _ in SharedDocuments._fields))
+"""Of no pair it is known what its documents share."""
 
 
 class Places(NamedTuple):
@@ -41,7 +76,7 @@ class Places(NamedTuple):
 
     `titles` are the words of their documents' titles. The others have shape (n, k): `named` is a hash of the title, and
     `documents` the document, 0 for none. `since` and `till` are the first and last time of the text there (any numbers
-    that grow with time).
+    that grow with time). `first` is the first document, or 0 where it is not to be looked up in `shared`.
     """
 
     titles: Words
@@ -49,6 +84,8 @@ class Places(NamedTuple):
     documents: Hashes
     since: Numbers
     till: Numbers
+    first: Numbers
+    shared: SharedDocuments
 
 
 def subjects(words: Words, clusters: Offsets, centres: Numbers, alignment: Alignment, places: Places) -> Measures:
@@ -60,7 +97,7 @@ def subjects(words: Words, clusters: Offsets, centres: Numbers, alignment: Align
     # the text whose title is compared with a text's title: the representative, or for it the first other text
     first = np.repeat(clusters[:-1], texts)
     rival = np.where(others, centre, np.where(first != centre, first, first + 1))
-    together, versions, _, alike, in_slot, numbered, crossed = _seen_from(words, alignment, places, one, rival).T
+    together, versions, _, alike, in_slot, numbered, crossed, _ = _seen_from(words, alignment, places, one, rival).T
     owner = np.repeat(np.arange(len(centres)), texts)
     to_centre = [np.bincount(owner, what * others, len(centres)) / (texts - 1) for what in (together, versions, alike)]
     to_rival = [np.bincount(owner, what, len(centres)) / texts for what in (in_slot, numbered, crossed)]
@@ -79,7 +116,8 @@ def _pages(places: Places, owner: Numbers, count: int) -> Numbers:
 def standing(words: Words, alignment: Alignment, places: Places, one: Numbers, two: Numbers) -> Measures:
     """Return how texts `one` and `two` of the same clusters stand to each other; shape (len(one), len(STANDING))."""
     sides = ((one, two), (two, one))
-    return np.maximum(*(_seen_from(words, alignment, places, *side) for side in sides))
+    seen = np.maximum(*(_seen_from(words, alignment, places, *side) for side in sides))
+    return np.column_stack([seen, *places.shared.among(places.first[one], places.first[two])])
 
 
 def _seen_from(words: Words, alignment: Alignment, places: Places, one: Numbers, two: Numbers) -> Measures:
@@ -87,9 +125,9 @@ def _seen_from(words: Words, alignment: Alignment, places: Places, one: Numbers,
     versions = _share(places.named, one, two).any((1, 2)) & ~together
     revised = (places.till[one] > 0).any(1) & (places.till[two] > 0).any(1)
     in_slot, alike = np.zeros(len(one), np.bool_), np.zeros(len(one), np.float64)
-    numbered, crossed = np.zeros(len(one), np.bool_), np.zeros(len(one), np.bool_)
-    _find_titles(words, places.titles, alignment.slotted, one, two, in_slot, numbered, crossed, alike)
-    columns = [together, versions, versions & revised, alike, in_slot, numbered, crossed]
+    numbered, crossed, in_frame = (np.zeros(len(one), np.bool_) for _ in range(3))
+    _find_titles(words, places.titles, alignment.slotted, one, two, in_slot, numbered, crossed, in_frame, alike)
+    columns = [together, versions, versions & revised, alike, in_slot, numbered, crossed, in_frame]
     return np.column_stack(columns).astype(np.float64)
 
 
@@ -108,10 +146,11 @@ def _meet(places: Places, one: Numbers, two: Numbers) -> Flags:
 @compiled
 def _find_titles(
     words: Words, titles: Words, slotted: Flags, one: Numbers, two: Numbers,
-    in_slot: Flags, numbered: Flags, crossed: Flags, alike: Measures,
+    in_slot: Flags, numbered: Flags, crossed: Flags, in_frame: Flags, alike: Measures,
 ) -> None:  # fmt: skip
     """Mark texts whose slots contain a word of their title that the other title and text lack, those whose title has a
-    number that the other one lacks, and those that name the other's title; measure how similar the titles are.
+    number that the other one lacks, those that name the other's title, and those that share a name which is in their
+    title and not in the other one; measure how similar the titles are.
     """
     data, offsets, begin, end = words.data, words.offsets, words.begin, words.end
     hashes, form = words.hash, words.form
@@ -131,7 +170,12 @@ def _find_titles(
             shared += known
             total += not known
             numbered[pair] = numbered[pair] or (not known and title_form[part] == NUMBER)
-            if known or in_slot[pair]:
+            if known:
+                continue
+            for word in range(offsets[text], offsets[text + 1]):
+                named = hashes[word] == title_hash[part] and not slotted[word] and form[word] == NAME
+                in_frame[pair] = in_frame[pair] or named
+            if in_slot[pair]:
                 continue
             for word in range(offsets[text], offsets[text + 1]):
                 if not slotted[word] or form[word] == SIGN or _holds(hashes, offsets, rival, hashes[word]):

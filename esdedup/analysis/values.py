@@ -8,24 +8,22 @@ from __future__ import annotations
 
 import datetime
 import re
-import tomllib
+import unicodedata
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
-from esdedup.analysis.word_meanings import lexicon
+from esdedup.analysis.word_meanings import UNCLEAR_UNITS, lexicon, units
 
 NUMBER, QUANTITY, DATE, NAME, WORDS, NOTHING = "number", "quantity", "date", "name", "words", "nothing"
 
 _MONEY = "money"
 _CURRENCIES = "$€£¥₹₽"
-_UNCLEAR = {"in", "second", "t", "min"}
-"""Units that are also other words. After a number they are not units, unless they change with it."""
-
 _ROUNDED = 0.05
 """A rounded number is off by at most this share."""
 
 _HUNDRED = 100
+_ROUND_SHARE = 4.0
+"""A share in words stands for percentages that are off by half of this at most."""
 _JOINING = {"and", "und", "et", "y", "e", "ja", "и"}
 """Words inside numbers in words."""
 
@@ -34,6 +32,7 @@ _LONGEST = 20
 
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"\w+")
+_SLASHED = re.compile(r"([1-9]\d?)/([2-9]|[1-9]\d)")
 _NUMBER = re.compile(r"[+\-−]?\d+(?:[.,'’٫٬]\d+)*")
 _SPACED = re.compile(r"(?<!\d)\d{1,3}(?:\s\d{3})+(?!\d)")
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
@@ -46,6 +45,7 @@ _BESIDE_DATES = re.compile("of|the|on|in|del?|de[nr]|dem|am|le|il|el|du|г|го�
 _BEFORE_LETTERS = re.compile(r"(?<=\d)(?=[\u0400-\u04ff\u3040-\u9fff％])")
 """Where a number touches a unit that is written without a space."""
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_IN_FIGURES = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})")
 
 
 class Value(NamedTuple):
@@ -87,7 +87,7 @@ def _in_words(text: str, words: list[str]) -> Value:
 def _numeric_words() -> frozenset[str]:
     """Return words of which any number or date without a digit has one."""
     known = lexicon()
-    listed = (known.months, known.numbers, known.ordinals, known.scales)
+    listed = (known.months, known.numbers, known.ordinals, known.scales, known.fractions)
     return frozenset(part for words in listed for word in words for part in _WORD.findall(word))
 
 
@@ -126,10 +126,8 @@ def difference(one: Value, two: Value) -> float | None:
 
 @cache
 def _units() -> dict[str, tuple[str, float]]:
-    """Return what each unit measures, and its factor."""
-    listed = tomllib.loads(files("esdedup.analysis").joinpath("units.toml").read_text("utf-8"))["units"]
-    units = {name: (unit["dimension"], unit["factor"]) for unit in listed for name in unit["names"].split()}
-    return units | dict.fromkeys(_CURRENCIES, (_MONEY, 1.0))
+    """Return what each unit or currency measures, and its factor."""
+    return units() | dict.fromkeys(_CURRENCIES, (_MONEY, 1.0))
 
 
 def is_unit(text: str) -> bool:
@@ -137,7 +135,7 @@ def is_unit(text: str) -> bool:
     words = [_bare(word) for word in text.split()]
     if words and lexicon().scales.get(words[0], 0) > _HUNDRED:
         words = words[1:]
-    return not words or (words[0] not in _UNCLEAR and "_".join(words) in _units())
+    return not words or (words[0] not in UNCLEAR_UNITS and "_".join(words) in _units())
 
 
 def _dimension(value: Value) -> tuple[str, float]:
@@ -162,6 +160,9 @@ def _read_date(text: str, before: str, behind: str) -> tuple[int | None, int | N
     iso = _ISO.fullmatch(text.strip())
     if iso:
         return _if_real(int(iso[1]), int(iso[2]), int(iso[3]))
+    figures = _IN_FIGURES.fullmatch(text.strip().removesuffix("г.").strip())
+    if figures:
+        return _if_real(int(figures[4]), int(figures[3]), int(figures[1]))
     far = _FAR_EAST.fullmatch(text.strip())
     if far and any(far.groups()):
         return _if_real(*(int(part) if part else None for part in far.groups()))
@@ -193,6 +194,8 @@ def _if_real(year: int | None, month: int | None, day: int | None) -> tuple[int 
 def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, float], ...], str | None] | None:
     """Return the readings of a number with the value of its last digit, and its unit; None if this is not a number."""
     scales = lexicon().scales
+    if (share := _read_fraction(words)) is not None:
+        return ((100 * share, _ROUND_SHARE),), "%"
     if len(words) == 1 and words[0].lower() in scales:
         return ((scales[words[0].lower()], 1.0),), None
     words = _joined_words(words)
@@ -203,13 +206,30 @@ def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, fl
     if rest and scales.get(rest[0], 0) > _HUNDRED:  # behind figures, `cent` is money
         scale = scales[rest.pop(0)]
         readings = tuple((value * scale, digit * scale) for value, digit in readings)
-    beside = rest or [word for word in [_bare(behind)] if word not in _UNCLEAR]
+    beside = rest or [word for word in [_bare(behind)] if word not in UNCLEAR_UNITS]
     joined = "_".join(beside[:2])
     unit = joined if joined in _units() else beside[0] if beside and beside[0] in _units() else None
     if rest and unit is None:
         return None
     sign = words[0].lstrip('+-−("')[:1]
     return readings, sign if unit is None and sign in tuple(_CURRENCIES) else unit
+
+
+def _read_fraction(words: list[str]) -> float | None:
+    """Return the share that words name: `a third`, `two thirds of`, `3/4`, `½`; None if they name none."""
+    known = lexicon()
+    spoken = [part for word in words for part in _bare(word).split("-") if part and part not in known.articles]
+    while spoken and spoken[-1] in known.function:
+        spoken.pop()
+    if len(spoken) == 1 and len(spoken[0]) == 1 and spoken[0] in "½⅓⅔¼¾⅕":
+        return unicodedata.numeric(spoken[0])
+    if len(spoken) == 1 and (parts := _SLASHED.fullmatch(spoken[0])) and int(parts[1]) < int(parts[2]):
+        return int(parts[1]) / int(parts[2])
+    if not spoken or len(spoken) > 2 or spoken[-1] not in known.fractions:
+        return None
+    alone = len(spoken) == 1 and (spoken[0] not in known.ordinals or len(words) > 1)
+    count = 1 if alone else known.numbers.get(spoken[0]) if len(spoken) == 2 else None
+    return None if count is None else count * known.fractions[spoken[-1]]
 
 
 def _joined_words(words: list[str]) -> list[str]:

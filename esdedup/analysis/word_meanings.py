@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple, TypeVar
@@ -16,12 +16,25 @@ from esdedup.columns.arrays import Flags, Numbers, text_column
 from esdedup.columns.hashing import Hashes
 
 _YEAR_DIGITS = 4
+_MOST_SIDES = 100
+_ROMAN_LETTERS = tuple(map(ord, "IVX"))
+_LONGEST_ROMAN = 12
+"""Bytes of a Roman numeral with its ending."""
 _DASHES = tuple(map(ord, "-–/"))
-FUNCTION, DATED, NEGATIVE, YEAR = 1, 2, 4, 8
+FUNCTION, DATED, NEGATIVE, YEAR, PRONOUN, ARTICLE, SHARE, FRACTION = 1, 2, 4, 8, 16, 32, 64, 128
 """Roles of words, as bits."""
+
+UNITS = 100_000
+"""Axes of opposites from here on are what units measure."""
+
+UNCLEAR_UNITS = {"in", "second", "t", "min"}
+"""Units that are also other words. After a number they are not units, unless they change with it."""
 
 _NTH = re.compile(r"(\d+)(?:st|nd|rd|th|er|e|è|ème|º|ª|го|й|я|е)$")
 """An ordinal in figures."""
+
+_ROMAN = re.compile(r"(X{0,3})(IX|IV|V?I{0,3})(?:[-.]?(?:e|er|è|ème|º|го|й|я|е))?$")
+"""A number in Roman figures up to 39, as of centuries and kings."""
 
 _DECADE = re.compile(r"(\d{3}0)s$")
 """A decade, which has the hash of its first year: it is written as 1960s, or as 1960's, which is two words."""
@@ -68,6 +81,9 @@ class _Known(NamedTuple):
     opposites: Hashes
     axis: Numbers
     side: Numbers
+    units: Hashes
+    dimension: Numbers
+    unit: Numbers
 
 
 def meant(words: Words) -> Meant:
@@ -82,11 +98,16 @@ def meant(words: Words) -> Meant:
     roles = np.zeros(len(form), np.uint8)
     for role, hashes in known.roles:
         roles[are_in(words.hash, hashes)] |= role
+    shares = np.flatnonzero(roles & SHARE)
+    roles[shares[shares > 0] - 1] |= SHARE  # the number before, too
     years = _are_years(words, form)
     roles[years] |= YEAR
     at, found = _places_in(words.hash, known.opposites)
-    axis = np.where(found, known.axis[at], 0)
-    return Meant(_as_figures(words, form, years), form, roles, axis, known.side[at], firsts)
+    axis, side = np.where(found, known.axis[at], 0), known.side[at]
+    at, found = _places_in(words.hash, known.units)
+    behind = np.flatnonzero(found & (np.append(SIGN, form)[:-1] == NUMBER))
+    axis[behind], side[behind] = known.dimension[at[behind]], known.unit[at[behind]]
+    return Meant(_as_figures(words, form, years), form, roles, axis, side, firsts)
 
 
 def _as_figures(words: Words, form: Classes, years: Flags) -> Hashes:
@@ -104,6 +125,7 @@ def _as_figures(words: Words, form: Classes, years: Flags) -> Hashes:
         if (match := _NTH.match(text) or _DECADE.match(text))
     ]
     figures += _whole_years(words, form, years)
+    figures += _roman(words, form)
     if figures:
         hashes[[word for word, _ in figures]] = split_words(text_column([figure for _, figure in figures])).hash
     return hashes
@@ -128,6 +150,23 @@ def _whole_years(words: Words, form: Classes, years: Flags) -> list[tuple[int, s
     return found
 
 
+def _roman(words: Words, form: Classes) -> list[tuple[int, str]]:
+    """Return the words that are numbers in Roman figures, which become numbers, and their figures. A single letter is
+    one only behind a name.
+    """
+    first = words.data[words.begin] if len(words.begin) else words.begin
+    some = np.flatnonzero((form == NAME) & np.isin(first, _ROMAN_LETTERS) & (words.end - words.begin <= _LONGEST_ROMAN))
+    found = []
+    for word in some.tolist():
+        match = _ROMAN.match(bytes(words.data[words.begin[word] : words.end[word]]).decode())
+        if match is None or not match[0] or (len(match[1] + match[2]) == 1 and (word == 0 or form[word - 1] != NAME)):
+            continue
+        ones = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX").index(match[2])
+        found.append((word, str(10 * len(match[1]) + ones)))
+    form[[word for word, _ in found]] = NUMBER
+    return found
+
+
 def _are_years(words: Words, form: Classes) -> Flags:
     """Return which words are numbers of four digits from 1000 to 2099."""
     yearly = np.flatnonzero((form == NUMBER) & (words.end - words.begin == _YEAR_DIGITS))
@@ -143,12 +182,9 @@ def _are_years(words: Words, form: Classes) -> Flags:
 def _known() -> _Known:
     all_words = lexicon()
     dated = [*all_words.months, *all_words.weekdays]
-    listed = list(all_words.opposites)
-    split = split_words(text_column(listed))
-    single = np.flatnonzero(np.diff(split.offsets) == 1)
-    hashes = split.hash[split.offsets[single]]
-    order = np.argsort(hashes)
-    sides = np.array([all_words.opposites[listed[place]] for place in single[order].tolist()], np.int64)
+    measured = {name: number for number, name in enumerate(sorted({of for of, _ in units().values()}), UNITS)}
+    sized = {name: (measured[of], round(1e9 * factor)) for name, (of, factor) in units().items()}
+    sized = {name: unit for name, unit in sized.items() if name not in UNCLEAR_UNITS}
     valued = sorted({**all_words.ordinals, **all_words.numbers}.items())
     spelled, written = (
         split_words(text_column(list(some))) for some in zip(*((w, str(v)) for w, v in valued), strict=True)
@@ -157,16 +193,29 @@ def _known() -> _Known:
     numbers = spelled.hash[spelled.offsets[single_words]]
     by_hash = np.argsort(numbers)
     return _Known(
-        hashes_of([*dated, *all_words.numbers, *all_words.ordinals, *all_words.scales]),
+        hashes_of([*dated, *all_words.numbers, *all_words.ordinals, *all_words.scales, *all_words.fractions]),
         numbers[by_hash], written.hash[single_words[by_hash]],
         hashes_of(_NO_NAMES.split()),
         (
             (FUNCTION, hashes_of(all_words.function)),
             (DATED, hashes_of(dated)),
             (NEGATIVE, hashes_of(all_words.negatives)),
+            (PRONOUN, hashes_of(all_words.pronouns)),
+            (ARTICLE, hashes_of(all_words.articles)),
+            (SHARE, hashes_of(name for name, (of, _) in units().items() if of == "share")),
+            (FRACTION, hashes_of(set(all_words.fractions) - set(all_words.ordinals))),
         ),
-        hashes[order], sides[:, 0].copy(), sides[:, 1].copy(),
+        *_on_axes(all_words.opposites), *_on_axes(sized),
     )  # fmt: skip
+
+
+def _on_axes(sides: Mapping[str, tuple[int, int]]) -> tuple[Hashes, Numbers, Numbers]:
+    """Return the hashes of words, sorted, with the axis and side of each; of those that are one word here."""
+    split = split_words(text_column(list(sides)))
+    single = np.flatnonzero(np.diff(split.offsets) == 1)
+    hashes, at = np.unique(split.hash[split.offsets[single]], return_index=True)
+    of = np.array(list(sides.values()), np.int64)[single[at]]
+    return hashes, of[:, 0].copy(), of[:, 1].copy()
 
 
 _LAST_BITS = np.uint64(2**16 - 1)
@@ -196,6 +245,7 @@ def hashes_of(listed: Iterable[str]) -> Hashes:
 
 T = TypeVar("T")
 
+FRACTIONS = (1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 10)
 SCALES = (1e2, 1e3, 1e6, 1e9, 1e12)
 _TENS = (30, 40, 50, 60, 70, 80, 90)
 
@@ -210,6 +260,9 @@ class Lexicon(NamedTuple):
     scales: dict[str, float]
     negatives: frozenset[str]
     function: frozenset[str]
+    fractions: dict[str, float]
+    pronouns: frozenset[str]
+    articles: frozenset[str]
     opposites: dict[str, tuple[int, int]]  # the number of an axis, from 1, and the side on it
 
 
@@ -220,11 +273,6 @@ def lexicon() -> Lexicon:
     languages = list(tomllib.loads(text).values())
     numbered = (*range(21), *_TENS)
     axes = [line.split("|") for words in languages for line in words["opposites"].strip().splitlines()]
-    opposites: dict[str, tuple[int, int]] = {}
-    for axis, sides in enumerate(axes, 1):
-        for side, words in enumerate(sides):
-            for word in words.split():
-                opposites.setdefault(word, (axis, side))
     return Lexicon(
         dict(_valued(languages, "months", range(1, 13))),
         frozenset(word for words in languages for word in words["weekdays"].split()),
@@ -233,8 +281,34 @@ def lexicon() -> Lexicon:
         dict(_valued(languages, "scales", SCALES)),
         frozenset(word for words in languages for word in words["negatives"].split()),
         frozenset(word for words in languages for word in words["function"].split()),
-        opposites,
+        dict(_valued(languages, "fractions", FRACTIONS)),
+        frozenset(word for words in languages for word in words["pronouns"].split()),
+        frozenset(word for words in languages for word in words["articles"].split()),
+        _on_sides(axes),
     )
+
+
+def _on_sides(axes: Iterable[Sequence[str]]) -> dict[str, tuple[int, int]]:
+    """Return the number of the axis, from 1, and the side of each word. An axis that has a word of an earlier one, in
+    another language, is the same: `antes` is Spanish and Portuguese.
+    """
+    found: dict[str, tuple[int, int]] = {}
+    for number, sides in enumerate(axes, 1):
+        words = [side.split() for side in sides]
+        axis = next((found[word][0] for side in words for word in side if word in found), number)
+        for place, side in enumerate(words):
+            known = (found[word][1] for word in side if word in found and found[word][0] == axis)
+            at = next(known, place if axis == number else _MOST_SIDES * number + place)
+            for word in side:
+                found.setdefault(word, (axis, at))
+    return found
+
+
+@cache
+def units() -> dict[str, tuple[str, float]]:
+    """Return what each unit measures, and its factor. In names of more words, these are joined with underscores."""
+    listed = tomllib.loads(files("esdedup.analysis").joinpath("units.toml").read_text("utf-8"))["units"]
+    return {name: (unit["dimension"], unit["factor"]) for unit in listed for name in unit["names"].split()}
 
 
 def _valued(languages: list[dict[str, str]], name: str, values: Sequence[T]) -> Iterator[tuple[str, T]]:

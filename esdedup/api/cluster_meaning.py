@@ -49,7 +49,9 @@ def drift(
 
     check_count("limit", limit)
     begin = moment("since", since)
-    query = ClusterQuery(having="contradictions", document=document and storable(document), sort="contradiction")
+    query = ClusterQuery(
+        having="contradictions", document=document and storable(document), sort="contradiction", shared=True
+    )
     with opened_kinds(store) as opened:
         found = [
             row

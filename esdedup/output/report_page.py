@@ -159,7 +159,7 @@ def _largest(store: Store) -> Iterator[dict[str, Any]]:
 
 def _contradictory(store: Store) -> Iterator[dict[str, Any]]:
     """Yield the clusters with the most confident contradictions, each with its first ones."""
-    query = ClusterQuery(having="contradictions", sort="contradiction", limit=_CLUSTERS)
+    query = ClusterQuery(having="contradictions", sort="contradiction", limit=_CLUSTERS, shared=True)
     for cluster in store.results.cluster_rows(query):
         rows = sorted(contradictions(cluster), key=lambda row: (-row["confidence"], row["slot"]))
         view = align_cluster(cluster, rows=_ROWS, shorten_repeats=True)

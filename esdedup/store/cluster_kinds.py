@@ -14,6 +14,15 @@ import pyarrow.compute as pc
 from esdedup.columns.arrays import table_of_rows
 from esdedup.store.naming import NAMED
 from esdedup.store.origins import trace
+from esdedup.store.shared_documents import (
+    MOST_SENTENCES,
+    RELATED,
+    SHARED,
+    SHARED_IN_CLUSTERS,
+    find_shared,
+    note_clusters,
+    note_frames,
+)
 
 if TYPE_CHECKING:
     from esdedup.clustering.clusters import Clusters
@@ -31,6 +40,8 @@ MEMBERS: pa.Schema = pa.schema(
         ("cluster", pa.uint64()),  # in order
         ("representative", pa.bool_()),  # true for one text of each cluster
         ("text", pa.large_string()),
+        ("frames", pa.int32()),  # clusters with the frame of this one
+        ("narrow", pa.bool_()),  # whether its cluster has few sentences, so that it is known what its documents share
         ("titles", pa.large_string()),  # of its documents
         ("titled_once", pa.bool_()),  # whether these are one, and not an id that some take for a title and some do not
         ("named", pa.list_(pa.uint64(), PLACES)),  # hashes of the titles, 0 for none, as in the next one
@@ -59,7 +70,15 @@ CONTRADICTIONS: pa.Schema = pa.schema(
         ("contradiction", pa.float64()),  # highest confidence; null without one
     ]
 )
-FOUND: pa.Schema = pa.schema([*CONTRADICTIONS, ("copies", pa.int32())])  # null if no order is known
+FOUND: pa.Schema = pa.schema(
+    [
+        *CONTRADICTIONS,
+        ("copies", pa.int32()),  # null if no order is known
+        ("shared", pa.list_(pa.int32())),  # null without a contradiction; see `SHARED_IN_CLUSTERS`
+        ("frame_number", pa.int64()),  # equal for clusters with one frame; null if their texts have few words
+        ("frames", pa.int32()),  # clusters with this frame
+    ]
+)
 """What is found in classified clusters."""
 
 JUDGED: pa.Schema = pa.schema([("id", pa.uint64()), *MEANINGS, ("examined", pa.bool_()), ("possible", pa.bool_())])
@@ -73,11 +92,15 @@ CONSISTENT = ("drift", "copyediting", 0.71, "the same said in other words")
 class Classifier(NamedTuple):
     """Classifies clusters."""
 
-    kinds: Callable[[pa.Table], pa.Table]
-    """Takes a table of `MEMBERS`. Returns a table of `JUDGED`, one row for each cluster."""
+    frames: Callable[[pa.LargeStringArray], pa.Array]
+    """Takes representatives. Returns a number for the frame of each, or null."""
+    kinds: Callable[[pa.Table, pa.Table], pa.Table]
+    """Takes tables of `MEMBERS`, and of `SHARED` for their documents. Returns one of `JUDGED`, a row a cluster."""
     contradictions: Callable[[Sequence[dict[str, Any]]], Sequence[Sequence[float]]]
     """Returns the confidence of each contradiction in each cluster; these have the form of the contract."""
 
+
+TOUCHED = ("touched", "touched_frames")
 
 _TEXTS, _SENTENCES = 20_000, 2_000  # per batch
 _CLUSTERS = 10_000
@@ -99,24 +122,77 @@ def insert_clusters(db: Database, clusters: Clusters, *, meant: bool) -> None:
 
 
 def give_meaning(
-    db: Database, shown: ShowClusters, clusters: Clusters, classifier: Classifier, corpus: Corpus, *, ordered: bool
-) -> None:
-    """Give clusters that were added their kinds and contradictions, and origins if `in_order` says that sources are
+    db: Database, shown: ShowClusters, clusters: pa.Table, classifier: Classifier, corpus: Corpus, *, ordered: bool,
+    partly: bool = False,
+) -> None:  # fmt: skip
+    """Give the clusters in column `id` their kinds and contradictions, and origins if `in_order` says that sources are
     `ordered`. `shown` returns full clusters.
+
+    If these are only a part of all clusters (`partly`), others are judged again that depend on what `note_clusters` was
+    told of. The table `judged` has the ids of all.
     """
-    table = _kinds(db, clusters, classifier)
+    db.create("judged", clusters, temporary=True)
+    if partly:
+        note_clusters(db, "SELECT id FROM judged")
+        db.execute(f"INSERT INTO judged SELECT * FROM ({RELATED}) ANTI JOIN judged USING (id)")
+    _gather(db)
+    _number_frames(db, classifier, partly=partly)
+    db.execute(
+        "UPDATE clusters SET contradictions = NULL, contradiction = NULL, shared = NULL "
+        "WHERE id IN (SELECT id FROM judged) AND contradictions IS NOT NULL"
+    )
+    table = _kinds(db, classifier)
     _update(db, table.select(["id", *MEANINGS.names]))
     none = table.filter(pc.and_not(table["examined"], table["possible"])).select(["id"])
     _update(db, none.append_column("contradictions", pa.repeat(pa.scalar(0, pa.int32()), none.num_rows)))
-    for found in _contradictions(shown, table.filter(table["possible"]).select(["id"]), classifier):
+    possible = table.filter(table["possible"]).select(["id"])
+    db.create("possible", possible, temporary=True)
+    _update(db, db.table(SHARED_IN_CLUSTERS.format("SELECT id FROM possible")))
+    for found in _contradictions(shown, possible, classifier):
         _update(db, found)
+    db.execute("UPDATE clusters SET shared = NULL WHERE contradictions = 0 AND shared IS NOT NULL")
     kind, *meaning = CONSISTENT
     db.execute(
         "UPDATE clusters SET kind = ?, kind_confidence = ?, kind_reason = ? WHERE kind = ? AND contradictions = 0",
         [*meaning, kind],
     )
     if ordered:
-        trace(db, clusters.clusters.select(["id"]), corpus)
+        trace(db, clusters, corpus)
+    for name in ("shared_documents", "possible", "looked_at", "of_clusters", *(TOUCHED if partly else ())):
+        db.execute(f"DROP TABLE {name}")
+
+
+def number_new_frames(db: Database, classifier: Classifier) -> None:
+    """Give clusters of several texts without a frame number theirs. The sentences must be few."""
+    faces = db.table(
+        "SELECT k.id, any_value(s.text) AS text FROM clusters k JOIN sentences s ON s.hash = k.representative "
+        "WHERE k.distinct_texts > 1 AND k.frame_number IS NULL GROUP BY k.id"
+    )
+    _update(db, _frames_of(faces, classifier))
+
+
+def _frames_of(faces: pa.Table, classifier: Classifier) -> pa.Table:
+    frames = classifier.frames(faces["text"].cast(pa.large_string()).combine_chunks())
+    return faces.select(["id"]).append_column("frame_number", frames)
+
+
+def _number_frames(db: Database, classifier: Classifier, *, partly: bool) -> None:
+    """Number the frames of the clusters that were gathered, and count the clusters of each. If only a part of all
+    clusters is made again, those with another count than before are `judged`, too.
+    """
+    for (page,) in db.rows("SELECT DISTINCT page FROM looked_at ORDER BY page"):
+        _update(db, _frames_of(db.table(_FACES_OF_PAGE, [page]), classifier))
+    counted = "frame_number IS NOT NULL"
+    if partly:
+        note_frames(db, "SELECT frame_number FROM clusters WHERE id IN (SELECT id FROM judged)")
+        counted = "frame_number IN (SELECT frame_number FROM touched_frames)"
+    db.execute(_COUNT_FRAMES.format(counted))
+    if partly:
+        others = "SELECT id FROM recounted WHERE id NOT IN (SELECT id FROM judged)"
+        if db.count(f"SELECT count(*) FROM ({others})"):
+            db.execute(f"INSERT INTO judged {others}")
+            _gather(db)
+    db.execute("DROP TABLE recounted")
 
 
 def _update(db: Database, found: pa.Table) -> None:
@@ -151,41 +227,57 @@ def _few_sentences(clusters: Iterator[dict[str, Any]]) -> Iterator[list[dict[str
         yield some
 
 
-def _kinds(db: Database, clusters: Clusters, classifier: Classifier) -> pa.Table:
-    """Return rows of `JUDGED` for the clusters of several texts, by id."""
-    db.create("unclassified", clusters.clusters, temporary=True)
-    db.create("unclassified_texts", clusters.texts, temporary=True)
+def _gather(db: Database) -> None:
+    """Make tables of the texts of the `judged` clusters that are looked at, and of their sentences, in pages."""
     db.execute(
         f"""
         CREATE OR REPLACE TEMP TABLE looked_at AS
-        SELECT t.cluster, t.hash, t.hash = u.representative AS representative, u.page
-        FROM unclassified_texts t JOIN (
-            SELECT id, representative, sum(least(distinct_texts, {MOST_TEXTS})) OVER (ORDER BY id) // {_TEXTS} AS page
-            FROM unclassified WHERE distinct_texts > 1
+        SELECT t.cluster, t.hash, t.hash = u.representative AS representative, u.narrow, u.page
+        FROM cluster_texts t JOIN (
+            SELECT id, representative, size <= {MOST_SENTENCES} AS narrow,
+                sum(least(distinct_texts, {MOST_TEXTS})) OVER (ORDER BY id) // {_TEXTS} AS page
+            FROM clusters SEMI JOIN judged USING (id) WHERE distinct_texts > 1
         ) u ON u.id = t.cluster
-        QUALIFY t.hash = u.representative OR row_number() OVER (PARTITION BY t.cluster ORDER BY t.hash) < {MOST_TEXTS}
-        """
-    )
-    # sentences are read once, not once for each page
-    db.execute(
-        f"""
+        QUALIFY t.hash = u.representative OR row_number() OVER (PARTITION BY t.cluster ORDER BY t.hash) < {MOST_TEXTS};
+        -- sentences are read once, not once for each page
         CREATE OR REPLACE TEMP TABLE of_clusters AS
-        SELECT l.page, l.cluster, l.hash, l.representative, s.text, s.position, s.revision, s.last_revision,
+        SELECT l.page, l.cluster, l.hash, l.representative, l.narrow, s.text, s.position, s.revision, s.last_revision,
             n.source, n.numeral, n.id, n.number, n.title
         FROM looked_at l JOIN sentences s USING (hash) JOIN {NAMED} n ON n.number = s.document
         """
     )
+
+
+def _kinds(db: Database, classifier: Classifier) -> pa.Table:
+    """Return rows of `JUDGED` for the clusters that were gathered, by id."""
+    find_shared(db, "SELECT DISTINCT cluster FROM looked_at")
     found = [JUDGED.empty_table()]
     for (page,) in db.rows("SELECT DISTINCT page FROM looked_at ORDER BY page"):
-        found.append(classifier.kinds(db.table(_MEMBERS_OF_PAGE, [page]).cast(MEMBERS)))
-    for table in ("unclassified", "unclassified_texts", "looked_at", "of_clusters"):
-        db.execute(f"DROP TABLE {table}")
+        members = db.table(_MEMBERS_OF_PAGE, [page]).cast(MEMBERS)
+        found.append(classifier.kinds(members, db.table(_SHARED_OF_PAGE, [page]).cast(SHARED)))
     return pa.concat_tables(found).sort_by("id")
 
 
+_FACES_OF_PAGE = """
+SELECT cluster AS id, any_value(text) AS text FROM of_clusters WHERE page = ? AND representative GROUP BY cluster
+"""
+
+_COUNT_FRAMES = """
+CREATE TEMP TABLE recounted AS
+SELECT id, f.frames FROM clusters k
+JOIN (SELECT frame_number, count(*) AS frames FROM clusters WHERE {} GROUP BY frame_number) f USING (frame_number)
+WHERE f.frames IS DISTINCT FROM k.frames;
+UPDATE clusters SET frames = r.frames FROM recounted r WHERE r.id = clusters.id
+"""
+
+_SHARED_OF_PAGE = """
+WITH held AS (SELECT DISTINCT number FROM of_clusters WHERE page = ?)
+SELECT * FROM shared_documents WHERE one IN (SELECT * FROM held) AND two IN (SELECT * FROM held) ORDER BY one, two
+"""
+
 # the first of a text's documents, in the order of members
 _MEMBERS_OF_PAGE = f"""
-SELECT cluster, representative, text,
+SELECT cluster, representative, text, coalesce(frames, 1)::INTEGER AS frames, narrow,
     array_to_string(list_distinct(list_transform(places, lambda p: p.named)), ' ') AS titles,
     len(list_distinct(list_transform(places, lambda p: p.named))) = 1
         AND list_bool_and(list_transform(places, lambda p: p.clear)) AS titled_once,
@@ -195,6 +287,7 @@ SELECT cluster, representative, text,
     list_resize(list_transform(places, lambda p: p.till), {PLACES}, 0)::BIGINT[{PLACES}] AS till
 FROM (
     SELECT cluster, hash, any_value(representative) AS representative, any_value(text) AS text,
+        any_value(narrow) AS narrow,
         min({{'source': source, 'numeral': numeral, 'id': id, 'position': position, 'number': number,
             'title': coalesce(nullif(title, ''), id),
             'named': coalesce(nullif(title, ''), CASE WHEN numeral IS NULL THEN id ELSE '' END),
@@ -203,5 +296,5 @@ FROM (
             'since': least(coalesce(revision, 0), coalesce(last_revision, revision, 0)),
             'till': greatest(coalesce(revision, 0), coalesce(last_revision, revision, 0))}}, {PLACES}) AS places
     FROM of_clusters WHERE page = ? GROUP BY cluster, hash
-) ORDER BY cluster, hash
+) JOIN (SELECT id, frames FROM clusters) k ON k.id = cluster ORDER BY cluster, hash
 """

@@ -28,6 +28,7 @@ class ClusterQuery:
     article: str | None = None  # with a sentence of a document with this id or title
     ids: tuple[str, ...] | None = None  # those with these ids
     max_size: int = MOST
+    shared: bool = False  # in addition: what its documents share, and `frames`, for `esdedup.analysis.drift`
     brief: bool = False  # only the first two members of the representative's text and of the weakest edge's texts
     # in addition: frame, contradictions, contradiction, copies
 

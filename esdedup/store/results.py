@@ -17,6 +17,7 @@ from esdedup.store.cluster_queries import ALL_CLUSTERS, ORDERS, ClusterQuery, cl
 from esdedup.store.naming import NAMED, SOURCE_GROUPS, rank_members, sentence_id
 from esdedup.store.origins import in_order, moment
 from esdedup.store.schemas import MEMBERSHIPS, PAIRS
+from esdedup.store.shared_documents import note_clusters
 from esdedup.text.words import holding
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class Results:
             for table in ("pairs", "clusters", "cluster_texts", "origins"):
                 self.db.execute(f"DELETE FROM {table}")
             self.db.insert_all("pairs", PAIRS, (batch.cast(PAIRS) for batch in pairs))
-            self._save(clusters, summary, classifier)
+            self._save(clusters, summary, classifier, partly=False)
         self.db.execute("CHECKPOINT")
         meanwhile()
 
@@ -84,9 +85,11 @@ class Results:
         old = "SELECT cluster FROM cluster_texts SEMI JOIN affected USING (hash)"
         with self.db.alone(), self.db.transaction():
             self.replace_pairs(stale, pairs)
+            if classifier is not None:
+                note_clusters(self.db, old)
             self.db.execute(f"DELETE FROM clusters WHERE id IN ({old}); DELETE FROM origins WHERE cluster IN ({old})")
             self.db.execute("DELETE FROM cluster_texts WHERE hash IN (SELECT hash FROM affected)")
-            self._save(clusters, summary, classifier)
+            self._save(clusters, summary, classifier, partly=True)
         self.db.execute("CHECKPOINT")
 
     def replace_pairs(self, stale: pa.Table, pairs: pa.Table) -> None:
@@ -96,15 +99,12 @@ class Results:
         self.db.execute(f"DELETE FROM pairs WHERE a IN ({theirs}) OR b IN ({theirs})")
         self.db.insert("pairs", pairs)
 
-    def give_meaning(self, clusters: Clusters, classifier: Classifier, *, ordered: bool) -> None:
-        """Add what clusters mean that are in the database with their sentences."""
-        give_meaning(self.db, self.some_clusters, clusters, classifier, self._corpus, ordered=ordered)
-
-    def _save(self, clusters: Clusters, summary: dict[str, Any], classifier: Classifier | None) -> None:
+    def _save(self, clusters: Clusters, summary: dict[str, Any], meant: Classifier | None, *, partly: bool) -> None:
         self._ranked = False
-        insert_clusters(self.db, clusters, meant=classifier is not None)
-        if classifier is not None:
-            self.give_meaning(clusters, classifier, ordered=in_order(self.db, self._corpus))
+        insert_clusters(self.db, clusters, meant=meant is not None)
+        if meant is not None:
+            ids, ordered = clusters.clusters.select(["id"]), in_order(self.db, self._corpus)
+            give_meaning(self.db, self.some_clusters, ids, meant, self._corpus, ordered=ordered, partly=partly)
         self._ledger.set(scan={"summary": summary})
         self.db.execute("DELETE FROM stale")
         self._ranked = False
@@ -267,14 +267,14 @@ class Results:
         order, holds, values = self._conditions(query)
         few = query != replace(ALL_CLUSTERS, sort=query.sort)
         for rows in self._groups(order, holds, values, query.limit, few, brief=query.brief):
-            found = {name: rows[0][name] for name in _BESIDE} if query.brief else {}
-            yield cluster_of(rows) | found
+            beside = (*(_BESIDE if query.brief else ()), *(_EVIDENCE if query.shared else ()))
+            yield cluster_of(rows) | {name: rows[0][name] for name in beside}
 
     def some_clusters(self, ids: pa.Table) -> Iterator[dict[str, Any]]:
         """Yield the clusters in column `id`, also ignored ones, in any order."""
         self.db.create("some_clusters", ids, temporary=True)
         for rows in self._groups("id", ["id IN (SELECT id FROM some_clusters)"], [], None, True):
-            yield cluster_of(rows)
+            yield cluster_of(rows) | {name: rows[0][name] for name in _EVIDENCE}
         self.db.execute("DROP TABLE some_clusters")
 
     def trees(self, query: ClusterQuery) -> Iterator[dict[str, Any]]:
@@ -404,6 +404,7 @@ FROM (SELECT * FROM pairs WHERE {_SHOWN} AND {{}}) p JOIN members one ON one.has
 JOIN members two ON two.hash = p.b AND two.turn = 1"""
 _BESIDE = ("frame", "contradictions", "contradiction", "copies")
 """Properties of a cluster that the contract does not contain."""
+_EVIDENCE = ("shared", "frames")
 
 _WITH_PARENTS = """LEFT JOIN (
     SELECT o.document AS number, o.position AS place, p.id AS parent, o.jaccard, o.edits, o.copied

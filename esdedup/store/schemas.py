@@ -23,7 +23,7 @@ from esdedup.store.cluster_kinds import FOUND, MEANINGS
 if TYPE_CHECKING:
     from esdedup.columns.database import Database
 
-SCHEMA_VERSION = 11
+SCHEMA_VERSION = 12
 
 DOCUMENT_ROWS: pa.Schema = pa.schema(
     [

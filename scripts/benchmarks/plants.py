@@ -1,8 +1,8 @@
 """Sentences edited by hand, in documents that are added to the pages of real dumps.
 
 Half of the edits state another fact, half say the same. A third of the added documents copies a passage, a third has
-nothing else in common with a page, and a third follows a pattern. `plants.tsv` has no text of others: an edited sentence
-is a list of ranges of the letters of the sentence with a content hash, and of what was put in.
+nothing else in common with a page, and a third follows a pattern. `plants.tsv` has no text of others: an edited
+sentence is a list of ranges of the letters of the sentence with a content hash, and of what was put in.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import random
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import duckdb
 
@@ -68,7 +68,9 @@ def planted(data: Path, folder: Path, half: str) -> tuple[Clustered, list[Plant]
             lines.write(json.dumps(record, ensure_ascii=False) + "\n")
             plants += [plant] if plant is not None else []
     out = folder / f"plants-{half}"
-    esdedup.run(*dumps, source, out=out, id_column="id", title_column="title", text_column="text", **options)
+    esdedup.run(
+        *dumps, source, out=out, unit="sentence", id_column="id", title_column="title", text_column="text", **options
+    )
     return Clustered("plants", half, out), plants
 
 
@@ -116,7 +118,26 @@ def _found(db: duckdb.DuckDBPyConnection, identity: str) -> tuple[str, list[str]
     return text, [text for (text,) in around]
 
 
-_SYLLABLES = "ba ko lu mer tis ran vel dor na shi ost gar el mi pon thal re zu".split()
+_SYLLABLES = [
+    "ba",
+    "ko",
+    "lu",
+    "mer",
+    "tis",
+    "ran",
+    "vel",
+    "dor",
+    "na",
+    "shi",
+    "ost",
+    "gar",
+    "el",
+    "mi",
+    "pon",
+    "thal",
+    "re",
+    "zu",
+]
 
 
 def _name(chance: random.Random) -> str:
@@ -133,11 +154,12 @@ def _filler(chance: random.Random) -> str:
 def _patterned(chance: random.Random) -> str:
     """A sentence as it stands on every page of a series."""
     name, number = _name(chance), chance.randint(100, 9_999)
+    built, homes, area, height = number % 900 + 1000, number // 3, number / 100, number // 7
     return chance.choice(
         [
-            f"{name} is a village in the district of {_name(chance)}, and its parish church was built in {number % 900 + 1000}.",
-            f"According to the census of 2011, the village had {number} inhabitants living in {number // 3} households.",
-            f"The municipality covers an area of {number / 100} square kilometres at an elevation of {number // 7} metres.",
+            f"{name} is a village in the district of {_name(chance)}, and its parish church was built in {built}.",
+            f"According to the census of 2011, the village had {number} inhabitants living in {homes} households.",
+            f"The municipality covers an area of {area} square kilometres at an elevation of {height} metres.",
             f"The nearest railway station is {name}, which lies {number % 40 + 2} kilometres from the village square.",
         ]
     )

@@ -11,14 +11,16 @@ import zlib
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
+import duckdb
 import pyarrow as pa
 
 import esdedup
 from esdedup.columns.arrays import text_buffers
 from esdedup.columns.hashing import content_hashes
 from esdedup.formats.compression.opener import Opened
+from esdedup.store.shared_documents import SHARED_IN_CLUSTERS, find_shared
 
 HALVES = ("design", "test")
 
@@ -65,8 +67,23 @@ class Clustered(NamedTuple):
 
     def clusters(self) -> Iterator[dict[str, Any]]:
         """Those with more than one text."""
+        shared = self._shared()
         with (self.folder / "clusters.jsonl").open(encoding="utf-8") as lines:
-            yield from (cluster for cluster in map(json.loads, lines) if cluster["distinct"] > 1)
+            for cluster in map(json.loads, lines):
+                if cluster["distinct"] > 1:
+                    yield cluster | shared[cluster["id"]]
+
+    def _shared(self) -> dict[str, dict[str, Any]]:
+        """What the documents of each cluster share, which the store knows only of contradictions, and its frames."""
+        with duckdb.connect() as db:
+            db.execute(f"ATTACH '{self.folder / 'store.duckdb'}' AS stored (READ_ONLY); USE stored")
+            every = "SELECT id FROM clusters WHERE distinct_texts > 1"
+            find_shared(cast("Any", db), every)
+            found = db.execute(
+                "SELECT id, s.shared, k.frames FROM clusters k "
+                f"LEFT JOIN ({SHARED_IN_CLUSTERS.format(every)}) s USING (id)"
+            ).fetchall()
+        return {f"{cluster:016x}": {"shared": shared, "frames": frames} for cluster, shared, frames in found}
 
 
 def hashes_of(texts: list[str]) -> list[str]:

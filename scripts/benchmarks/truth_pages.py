@@ -17,7 +17,10 @@ PAGE_OPTIONS: dict[str, Any] = {"jaccard": 0.5, "min_chars": 30, "rows": 3, "ban
 
 DESIGN: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "afar": (("aawiki-history.xml.bz2",), _HISTORY),
-    "berlin": (tuple(f"berlin/{code}.xml.bz2" for code in "de en es et fr it ja la ru zh".split()), {}),
+    "berlin": (
+        tuple(f"berlin/{code}.xml.bz2" for code in ["de", "en", "es", "et", "fr", "it", "ja", "la", "ru", "zh"]),
+        {},
+    ),
     "chamorro": (("chwiki-history.xml.7z",), _HISTORY),
     "chinese": (("zhwiki-2018-pages.xml.bz2",), {}),
     "english": (("enwiki-106-articles.xml.bz2",), {}),

@@ -30,6 +30,7 @@ from esdedup.store.elasticsearch.rows import (
 )
 from esdedup.store.naming import rank_members
 from esdedup.store.schemas import CLASSIFIED, PAIRS
+from esdedup.store.shared_documents import MOST_SENTENCES, RELATED, note_documents, note_frames
 
 MOST_NAMES = 1_000
 """Titles and documents that a cluster lists. It has the numbers of all of them beside."""
@@ -43,9 +44,9 @@ Named = tuple[str, str]
 """The id of a document, and the document as JSON."""
 
 
-def documents(db: Database, kind: str) -> Iterator[Named]:
-    """Yield the documents of an index of results, for everything in a database."""
-    for query in _queries(db, kind, EVERY):
+def documents(db: Database, kind: str, chosen: str = EVERY) -> Iterator[Named]:
+    """Yield the documents of an index of results. `chosen` is SQL about their cluster `k`."""
+    for query in _queries(db, kind, chosen):
         for batch in db.stream(query, rows=_ROWS):
             yield from zip(batch["identity"].to_pylist(), batch["document"].to_pylist(), strict=True)
 
@@ -238,6 +239,8 @@ _SENTENCES: pa.Schema = pa.schema(
     ]
 )
 _SENTENCE = Fields(source=tuple(_SENTENCES.names))
+_STANDING: pa.Schema = pa.schema([("cluster", pa.uint64()), ("document_number", pa.int32()), ("size", pa.int64())])
+_FRAMES: pa.Schema = pa.schema([("frame_number", pa.int64())])
 _MEMBER = Fields(columns=("hash", "cluster_hash"))
 _HAS_PARENT = {"exists": {"field": "copied"}}
 
@@ -250,7 +253,8 @@ INSERT INTO documents BY NAME SELECT DISTINCT document_number AS number, source_
     language, regexp_replace(shown, '#([2-9]|[1-9][0-9]{1,8})$', '') AS key,
     coalesce(try_cast(regexp_extract(shown, '#([2-9]|[1-9][0-9]{1,8})$', 1) AS INTEGER), 1) AS occurrence
 FROM (SELECT h.*, CASE WHEN qualified THEN substr(document, length(name) + 2) ELSE document END AS shown
-    FROM incoming_sentences h JOIN sources s ON s.number = source_number);
+    FROM incoming_sentences h JOIN sources s ON s.number = source_number)
+    WHERE document_number NOT IN (SELECT number FROM documents);
 INSERT INTO sentences BY NAME SELECT document_number AS document,
     * EXCLUDE (document_number, source_number, document, title, place) FROM incoming_sentences;
 DROP TABLE incoming_sentences;
@@ -314,6 +318,42 @@ class Extract:
         clusters = self._reader.look_up(self._names["clusters"], "hash", signed(ids), fields)
         self._add("clusters", clusters, CLASSIFIED, _CLUSTER)
 
+    def note_old_clusters(self, ids: Hashes) -> None:
+        """Note what depends on these clusters, which are not loaded, because they are made again."""
+        read = partial(self._reader.look_up, fields=Fields(source=("cluster_hash", "document_number", "size")))
+        self.db.create("old_members", _STANDING.empty_table(), temporary=True)
+        self._add("old_members", read(self._names["members"], "cluster_hash", signed(ids)), _STANDING, _CLUSTER_TEXT)
+        few = f"size <= {MOST_SENTENCES}"
+        note_documents(self.db, f"SELECT cluster, document_number AS document FROM old_members WHERE {few}")
+        note_frames(self.db, "SELECT NULL::BIGINT AS frame_number")
+        fields = Fields(source=("frame_number",))
+        pages = self._reader.look_up(self._names["clusters"], "hash", signed(ids), fields)
+        self._add("touched_frames", pages, _FRAMES, {})
+
+    def load_related(self, old: Hashes) -> None:
+        """Load the clusters that depend on what was noted, and all clusters that these depend on, with sentences, but
+        for the `old` ones.
+        """
+        touched = "SELECT one FROM touched UNION SELECT two FROM touched"
+        self._load_others(old, "members", "document_number", touched)
+        self._load_others(old, "clusters", "frame_number", "SELECT frame_number FROM touched_frames")
+        self.load_sentences()
+        judged = f"SELECT id FROM clusters SEMI JOIN touched_frames USING (frame_number) UNION ({RELATED})"
+        texts = f"SELECT hash FROM cluster_texts WHERE cluster IN ({judged})"
+        documents = f"SELECT document FROM sentences WHERE hash IN ({texts})"
+        self._load_others(old, "members", "document_number", documents)
+        self.load_sentences()
+
+    def _load_others(self, old: Hashes, index: str, field: str, values: str) -> None:
+        """Load the clusters for which a field of an index has one of the values of a query, but for those that are
+        there and the `old` ones.
+        """
+        asked = sorted({value for (value,) in self.db.rows(values) if value is not None})
+        name = "cluster_hash" if index == "members" else "hash"
+        pages = self._reader.look_up(self._names[index], field, asked, Fields(columns=(name,)))
+        here = self.db.arrays("SELECT id FROM clusters")["id"]
+        self.load_clusters(np.setdiff1d(unique_hashes(pages, name), np.union1d(here, old)))
+
     def load_results_since(self, number: int) -> None:
         """Load pairs and clusters of the texts of sentences from this number on, and all sentences in them."""
         query = {"range": {"number": {"gte": number}}}
@@ -333,11 +373,15 @@ class Extract:
         self._each_once("pairs")
 
     def load_sentences(self, more: Hashes | None = None) -> None:
-        """Load every sentence of a text in a pair, in a cluster or in `more`, with the names of its document."""
+        """Load every sentence of a text in a pair, in a cluster or in `more`, with the names of its document, unless
+        it was loaded before.
+        """
         texts = self.db.arrays(
             "SELECT hash FROM cluster_texts UNION SELECT a FROM pairs UNION SELECT b FROM pairs ORDER BY hash"
         )["hash"]
-        index, asked = self._names["sentences"], signed(texts if more is None else np.union1d(texts, more))
+        held = self.db.arrays("SELECT DISTINCT hash FROM sentences")["hash"]
+        wanted = np.setdiff1d(texts if more is None else np.union1d(texts, more), held)
+        index, asked = self._names["sentences"], signed(wanted)
         if len(asked) * _LARGE_PART > self._reader.count(index):
             chosen = set(asked.tolist())
             every = self._reader.read_all(index, _SENTENCE, OURS)

@@ -22,7 +22,7 @@ from esdedup.clustering.clusters import Clusters
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.errors import StoreLockedError
-from esdedup.store.cluster_kinds import Classifier, insert_clusters
+from esdedup.store.cluster_kinds import Classifier, give_meaning, insert_clusters, number_new_frames
 from esdedup.store.cluster_queries import ALL_CLUSTERS, ClusterQuery
 from esdedup.store.corpus import Corpus
 from esdedup.store.elasticsearch import generations, publishing
@@ -38,6 +38,7 @@ from esdedup.store.ledger import Ledger
 from esdedup.store.origins import in_order
 from esdedup.store.results import Results
 from esdedup.store.schemas import PAIRS
+from esdedup.store.shared_documents import note_clusters, note_frames
 
 log = logging.getLogger("esdedup")
 
@@ -155,7 +156,9 @@ class PublishedResults(Results):
 
         with beside(partial(send, parts.early), ended, give_up, first=large) as early:
             if classifier is not None:
-                Results(self._corpus, self._ledger, extract.db).give_meaning(clusters, classifier, ordered=ordered)
+                shown = Results(self._corpus, self._ledger, extract.db).some_clusters
+                ids = clusters.clusters.select(["id"])
+                give_meaning(extract.db, shown, ids, classifier, self._corpus, ordered=ordered)
             self._held, self._ranked = extract.db, True  # `meanwhile` and the next requests read what is just written
             with beside(publish, ended, give_up, whole=True, first=large) as published:
                 meanwhile()
@@ -187,13 +190,25 @@ class PublishedResults(Results):
             results = Results(self._corpus, self._ledger, db)
             results.replace_pairs(stale, pairs)
             self._insert(extract, clusters, meant=classifier is not None)
+            ids = clusters.clusters.select(["id"])
+            written = pa.concat_tables([ids, pa.table({"id": others})])
             if classifier is not None:
-                results.give_meaning(clusters, classifier, ordered=in_order(db, self._corpus))
+                extract.note_old_clusters(regrouped)
+                note_clusters(db, "SELECT id FROM clusters")
+                number_new_frames(db, classifier)
+                note_frames(db, "SELECT frame_number FROM clusters")
+                extract.load_related(regrouped)
+                publishing.rank(db, self._unit)
+                ordered = in_order(db, self._corpus)
+                give_meaning(db, results.some_clusters, ids, classifier, self._corpus, ordered=ordered, partly=True)
+                written = pa.concat_tables([written, db.table("SELECT id FROM judged")])
             gone = before - set(db.rows(every))
             journal.delete("pairs", (publishing.pair_identity(*pair) for pair in sorted(gone)))
             self._delete_clusters(journal, np.union1d(regrouped, others))
-            for kind in publishing.PUBLISHED:
-                journal.put(kind, publishing.documents(db, kind))
+            db.create("written", written)
+            journal.put("pairs", publishing.documents(db, "pairs"))
+            for kind in ("clusters", "members"):
+                journal.put(kind, publishing.documents(db, kind, "k.id IN (SELECT id FROM written)"))
         for hits in opened.reader.read_all(names["stale"], Fields(columns=("hash",))):
             journal.delete("stale", (str(text) for text in integers(hits, "hash").tolist()))
         journal.commit(scan={"generation": opened.results, "summary": summary})

@@ -104,9 +104,12 @@ def whole_cluster(store: Store, identity: str, file: str = _ALL_CLUSTERS) -> dic
     return with_members(store, identity)
 
 
-def with_members(store: Store, identity: str) -> dict[str, Any]:
-    """Return the cluster with this id, however large. Raises `UnknownError` if there is none."""
-    for cluster in store.results.cluster_rows(ClusterQuery(ids=(identity,))):
+def with_members(store: Store, identity: str, *, shared: bool = False) -> dict[str, Any]:
+    """Return the cluster with this id, however large. Raises `UnknownError` if there is none.
+
+    With `shared`, also what its documents share.
+    """
+    for cluster in store.results.cluster_rows(ClusterQuery(ids=(identity,), shared=shared)):
         return cluster
     raise UnknownError(f"no cluster {identity}")  # a scan may have removed it meanwhile
 
@@ -118,7 +121,7 @@ def cluster_page(store: Store, identity: str) -> ClusterPage:
     """
     head = find_cluster(store, identity)
     whole = head["size"] <= MOST_MEMBERS
-    cluster = with_members(store, identity) if whole else head | {"members": _of_each_text(head)}
+    cluster = with_members(store, identity, shared=True) if whole else head | {"members": _of_each_text(head)}
     aligned = align_cluster(cluster, rows=MOST_ROWS, sentences=_MOST_SENTENCES)
     texts = {member["id"]: member["text"] for member in cluster["members"]}
     drawn = [texts[row["members"][0]["id"]] for row in aligned["rows"][:MOST_NODES]]

@@ -48,7 +48,7 @@ def contradiction_list(
     sizes = accumulate(size for size, _ in fitting)
     small = tuple(identity for (_, identity), size in zip(fitting, sizes, strict=True) if size <= MOST_TOGETHER)
     whole = (
-        sorted(store.results.cluster_rows(ClusterQuery(ids=small)), key=lambda cluster: at[cluster["id"]])
+        sorted(store.results.cluster_rows(ClusterQuery(ids=small, shared=True)), key=lambda cluster: at[cluster["id"]])
         if small
         else []
     )

@@ -6,6 +6,7 @@ import csv
 import json
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -205,3 +206,59 @@ def test_what_is_found_in_many_clusters_is_what_each_has_alone(tmp_path: Path) -
     assert 0 < sum(count > 0 for count in counts.values()) < len(counts)
     for cluster in clusters:
         assert len(contradictions(cluster)) == counts[int(cluster["id"], 16)], cluster["id"]
+
+
+def _held(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    return *row[:-1], row[-1] or []
+
+
+PEOPLE = "the village has {} inhabitants and a weekly market, as was counted by {}"
+COUNTED = ("Abraham Zebulon Fitzwilliam Montgomery", "Ximena Yolanda Quartz Birkenhead Oyelaran")
+AREA = "The municipality covers {} hectares of fields and of woods around the old church"
+CHAIN = (
+    "Some old bridge over the river was built by the monks of the abbey in the shade of tall old oaks",
+    "The first bridge over the river was built by the monks of the abbey in the shade of tall old oaks",
+    "The first bridge over the river was built by the monks of the abbey in the shade of few young elms",
+)
+FACT = "The great tower of Castle Oram over the valley was finished by Duke Albert in the year {}"
+
+
+@pytest.mark.both_stores
+def test_an_add_judges_again_what_depends_on_it(tmp_path: Path, run: RunJob, stores: Stores) -> None:
+    """What two documents share and how common a frame is count, also for clusters that are not touched."""
+
+    def pages_of(begin: int, end: int) -> dict[str, list[str]]:
+        return {
+            f"Page{at}": [PEOPLE.format(7 * at + 100, COUNTED[at % 2]), AREA.format(31 * at)]
+            for at in range(begin, end)
+        }
+
+    # only if little changes, not all is scanned again
+    many = {f"Other {at}": [f"{at} " + " ".join(f"w{at * word:x}" for word in range(1, 20))] for at in range(1, 300)}
+    first = many | pages_of(0, 6) | {"Oram": [FACT.format(1312), CHAIN[0]], "Albert": [FACT.format(1412), CHAIN[2]]}
+    second = pages_of(6, 12) | {"Bridges": [CHAIN[1]]}
+
+    def records(name: str, said: dict[str, list[str]]) -> Path:
+        texts = [json.dumps({"id": title, "title": title, "text": "\n\n".join(some)}) for title, some in said.items()]
+        (tmp_path / name).write_text("\n".join(texts))
+        return tmp_path / name
+
+    options = {"jaccard": 0.7, "unit": "sentence", "id_column": "id", "title_column": "title", "text_column": "text"}
+    one, two = records("a.jsonl", first), records("b.jsonl", second)
+    run(one, out=tmp_path / "grown", **options)
+    esdedup.add(two, store=stores.at(tmp_path / "grown"), id_column="id", title_column="title", text_column="text")
+    run(one, two, out=tmp_path / "whole", **options)
+    grown, whole = (stores.at(tmp_path / name) for name in ("grown", "whole"))
+    kept = "id, kind, kind_confidence, kind_reason, contradiction, frame_number, frames, shared"
+    found = []
+    for store in (grown, whole):
+        with esdedup.open_store(store) as opened:
+            rows_of = opened.results.db.rows(f"SELECT {kept} FROM clusters ORDER BY id")
+        # documents have other ids, so another order
+        found.append([(*row, sorted(zip(some[2::4], some[3::4], strict=True))) for *row, some in map(_held, rows_of)])
+    assert found[0] == found[1]
+    assert any((row[6] or 1) > 1 for row in found[0])
+    assert any(row[4] for row in found[0])
+    assert any(row[7] for row in found[0])
+    sure = [[(row["cluster"], row["confidence"]) for row in esdedup.drift(store=store)] for store in (grown, whole)]
+    assert sure[0] == sure[1] != []

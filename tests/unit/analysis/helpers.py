@@ -11,6 +11,7 @@ from esdedup.analysis.classify import classify_clusters
 from esdedup.analysis.slots import Frame
 from esdedup.analysis.templates import frame_texts
 from esdedup.store.cluster_kinds import MEMBERS, PLACES
+from esdedup.store.shared_documents import SHARED
 
 Text = str | tuple[str, str]
 """A text, or one with the title of its document."""
@@ -28,6 +29,8 @@ def judged(*clusters: Sequence[Text]) -> pa.Table:
                     "cluster": number,
                     "representative": place == 0,
                     "text": text,
+                    "frames": 1,
+                    "narrow": True,
                     "titles": title,
                     "titled_once": True,
                     "named": [name, *[0] * (PLACES - 1)],
@@ -36,7 +39,7 @@ def judged(*clusters: Sequence[Text]) -> pa.Table:
                     "till": [0] * PLACES,
                 }
             )
-    return classify_clusters(pa.Table.from_pylist(rows, MEMBERS))
+    return classify_clusters(pa.Table.from_pylist(rows, MEMBERS), SHARED.empty_table())
 
 
 def framed(texts: Sequence[str], titles: Sequence[str] = ()) -> Frame:

@@ -13,7 +13,7 @@ import pytest
 
 from esdedup.analysis.changes import CHANGES
 from esdedup.analysis.drift import contradictions
-from esdedup.analysis.judging import _weights, place_terms
+from esdedup.analysis.judging import place_terms, weights_of_terms
 from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.word_forms import split_words
 from esdedup.analysis.word_meanings import meant
@@ -207,5 +207,7 @@ def _name(number: int) -> str:
 
 def test_more_texts_never_make_a_contradiction_likelier() -> None:
     """Clusters are ruled out as if each had two texts."""
-    names = list(place_terms(*(np.ones((1, len(some))) for some in (CHANGES, STANDING)), np.ones(1), np.full(1, 0.5)))
-    assert _weights().places[names.index("texts")] <= 0
+    names = list(
+        place_terms(*(np.ones((1, len(some))) for some in (CHANGES, STANDING)), *np.ones((2, 1)), np.full(1, 0.5))
+    )
+    assert weights_of_terms().places[names.index("texts")] <= 0

@@ -17,6 +17,7 @@ from esdedup.analysis.classify import classify_clusters
 from esdedup.analysis.names import KINDS
 from esdedup.analysis.word_forms import split_words
 from esdedup.store.cluster_kinds import JUDGED, MEMBERS, PLACES
+from esdedup.store.shared_documents import SHARED
 from tests.support.corpus import sentence
 from tests.unit.analysis.helpers import Text, judged
 
@@ -90,13 +91,14 @@ def judged_versions(texts: Sequence[str]) -> dict[str, Any]:
     nowhen = [0] * PLACES
     rows: list[dict[str, Any]] = [
         {
-            "cluster": 7, "representative": place == 0, "text": text, "titles": "Aram", "titled_once": True,
+            "cluster": 7, "representative": place == 0, "text": text, "frames": 1, "narrow": True, "titles": "Aram",
+            "titled_once": True,
             "named": [5, 0, 0, 0],
             "documents": [place + 1, 0, 0, 0], "since": nowhen, "till": nowhen,
         }
         for place, text in enumerate(texts)
     ]  # fmt: skip
-    [row] = classify_clusters(pa.Table.from_pylist(rows, MEMBERS)).to_pylist()
+    [row] = classify_clusters(pa.Table.from_pylist(rows, MEMBERS), SHARED.empty_table()).to_pylist()
     return dict(row)
 
 
