@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +47,9 @@ PLANT = 5.0
 
 EDITS = ("vitaminc-evidence", "vitaminc-claims", "iterater")
 """The sets of texts about one page."""
+
+_PATTERNED = 3
+"""Texts of a pattern of which each is compared with each."""
 
 PENALTY = 2.0
 """On the squares of the weights."""
@@ -156,9 +160,15 @@ def of_pages(data: Path, folder: Path) -> Iterator[Placed]:
 
 
 def of_plants(data: Path, folder: Path) -> Iterator[Placed]:
-    """Yield planted pairs, but for those whose values are the same in another form, which are never compared."""
+    """Yield planted pairs, but for those whose values are the same in another form, which are never compared; and pairs
+    of a pattern, which do not contradict each other.
+    """
     corpus, plants = planted(data, folder, "design")
     verdicts = {plant.hashes: plant.side == "contradiction" for plant in plants}
+    for cluster in corpus.clusters():
+        texts = {member["text"] for member in cluster["members"] if member["document"].endswith("-1")}
+        for one, two in combinations(sorted(hashes_of(sorted(texts)))[:_PATTERNED], 2):
+            verdicts.setdefault((one, two), False)
     yield from judged_pairs(corpus, verdicts, {}, listed=True)
 
 

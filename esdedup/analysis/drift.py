@@ -18,7 +18,7 @@ from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.values import DATE, NOTHING, WORDS, Value, difference, read_value, same_value
 from esdedup.analysis.values import NAME as NAME_TYPE
 from esdedup.analysis.word_forms import NAME, Measures
-from esdedup.analysis.word_meanings import lexicon
+from esdedup.analysis.word_meanings import are_opposites, lexicon
 from esdedup.columns.cuts import roots, unite
 
 _MOST_VALUES = 200
@@ -45,7 +45,7 @@ def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
 def contradictions_of(clusters: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     """Yield the contradictions in each cluster in the format of clusters.jsonl.
 
-    Sentences of a template contradict each other if they name the same subject. Each contradiction has the cluster's
+    Sentences of a template of three texts or more contradict each other if they name the same subject. Each contradiction has the cluster's
     id, the frame, the slot with its type, the `fact` that differs, the `subject`, whether it is an update, and `values`
     (text, count, sentences with this value, first and last time): first the two that most likely contradict each other,
     each beginning with the sentence in which it does, then the most common ones. It has the `majority` and the `newest`
@@ -54,7 +54,8 @@ def contradictions_of(clusters: Sequence[dict[str, Any]]) -> Iterator[list[dict[
     """
     for cluster, held in zip(clusters, hold_each(clusters), strict=True):
         everywhere = [list(range(len(held.texts)))]
-        groups = _of_one_subject(held.aligned.frame, held.members) if cluster["kind"] == "template" else everywhere
+        several = cluster["kind"] == "template" and len(held.texts) > 2
+        groups = _of_one_subject(held.aligned.frame, held.members) if several else everywhere
         frame = held.aligned.frame.text()
         yield [
             {"cluster": cluster["id"], **row, "frame": frame}
@@ -125,8 +126,7 @@ def _fact(slot: Slot, values: Sequence[str], changed: Measures) -> str:
     negated = [any(word in lexicon().negatives for word in some) for some in words]
     if negated[0] != negated[1]:
         return NEGATION
-    axes = [{lexicon().opposites[word] for word in some if word in lexicon().opposites} for some in words]
-    if any(axis == other and side != rival for axis, side in axes[0] for other, rival in axes[1]):
+    if are_opposites(*values):
         return OPPOSITE
     if changed[CHANGES.index("moved")] and slot.type not in ("number", "quantity", "date"):
         return ORDER

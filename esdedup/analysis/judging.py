@@ -22,7 +22,7 @@ from esdedup.analysis.word_forms import Measures
 MOST, LEAST = 0.97, 0.01
 """No judgement is surer than this."""
 
-LEAST_LISTED = 0.2
+LEAST_LISTED = 0.35
 """Less likely contradictions are not listed."""
 
 
@@ -117,16 +117,17 @@ def judged(changes: Measures, standing: Measures, texts: Measures, frames: Measu
     `texts` is the number of texts in their cluster, `frames` that of clusters with its frame: the more there are, the
     more likely they follow a pattern. Texts
     that are in one document at the same time are siblings: what differs tells them apart. Texts that name each other's
-    title say the same.
+    title say the same, and those that name their own title speak of different things.
     """
     likely = by_the_texts(changes)
-    together, versions, revised, crossed = (
-        standing[:, STANDING.index(name)] > 0 for name in ("together", "versions", "revisions", "crossed titles")
+    together, versions, revised, crossed, named_apart = (
+        standing[:, STANDING.index(name)] > 0
+        for name in ("together", "versions", "revisions", "crossed titles", "titles in slots")
     )
     apart = _likely(with_constant(place_terms(changes, standing, texts, frames, likely)) @ weights_of_terms().places)
     later = _likely(with_constant(time_terms(changes, likely)) @ weights_of_terms().times)
     named = _likely(with_constant(title_terms(likely)) @ weights_of_terms().titles)
-    return np.where(together | crossed, 0.0, np.where(revised, later, np.where(versions, named, apart)))
+    return np.where(together | crossed | (named_apart & ~versions), 0.0, np.where(revised, later, np.where(versions, named, apart)))
 
 
 def _likely(odds: Measures) -> Measures:
@@ -172,6 +173,9 @@ def place_terms(
         "other clusters with the frame": np.log2(np.clip(frames, 1, 16)) / 2,
         "title in slot": where["title in slot"],
         "numbered titles": where["numbered titles"],
+        "numbered titles, a figure": where["numbered titles"] * (c["numbers"] + c["years"] + c["dates"] > 0),
+        "moved words": c["moved"] > 0,
+        "moved words, title in slot": where["title in slot"] * (c["moved"] > 0),
         "titles alike": where["titles alike"],
         "title in frame": where["title in frame"],
         "unnamed subject": c["unnamed subject"],

@@ -28,7 +28,7 @@ Columns = dict[str, Any]
 _MOST = 3.0
 """More changes of one sort in one text count as this many."""
 
-_LIKELY, _LIKELY_MOVED, _LIKELY_WORDS = 0.55, 0.5, 0.8
+_LIKELY, _LIKELY_MOVED, _LIKELY_WORDS = 0.5, 0.5, 0.8
 """A contradiction that is at least as likely as this one decides the kind. The second one is for texts in which words
 have moved, the third one if only words differ.
 """

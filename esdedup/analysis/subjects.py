@@ -30,10 +30,13 @@ STANDING = (
     "title in slot",  # whether a text has a word in a slot that is in its title and not in the other's title
     "numbered titles",  # whether a title has a number that the other one lacks
     "crossed titles",  # whether each names the other's numbered title, and not its own, as pages of years and days do
+    "titles in slots",  # whether so have both, each its own
     "title in frame",  # whether both have a name that is in one title and not in the other one
     "equal",  # sentences that their documents have in common: in so many other clusters a text of both,
     "varied",  # and in so many texts that all differ, with this one
 )
+
+_IN_SLOT = STANDING.index("title in slot")
 
 _SHORTEST = 3
 """Bytes of the shortest word that may be found inside another one."""
@@ -116,7 +119,9 @@ def _pages(places: Places, owner: Numbers, count: int) -> Numbers:
 def standing(words: Words, alignment: Alignment, places: Places, one: Numbers, two: Numbers) -> Measures:
     """Return how texts `one` and `two` of the same clusters stand to each other; shape (len(one), len(STANDING))."""
     sides = ((one, two), (two, one))
-    seen = np.maximum(*(_seen_from(words, alignment, places, *side) for side in sides))
+    seen, back = (_seen_from(words, alignment, places, *side) for side in sides)
+    both = np.minimum(seen, back)[:, _IN_SLOT]
+    seen = np.insert(np.maximum(seen, back), len(STANDING) - 4, both, axis=1)
     return np.column_stack([seen, *places.shared.among(places.first[one], places.first[two])])
 
 

@@ -21,7 +21,7 @@ _CURRENCIES = "$€£¥₹₽"
 _ROUNDED = 0.05
 """A rounded number is off by at most this share."""
 
-_HUNDRED = 100
+_TEN, _HUNDRED = 10, 100
 _ROUND_SHARE = 4.0
 """A share in words stands for percentages that are off by half of this at most."""
 _JOINING = {"and", "und", "et", "y", "e", "ja", "и"}
@@ -103,12 +103,21 @@ def same_value(one: Value, two: Value) -> bool:
             return True  # the exchange rate is unknown
         if dimension and other and dimension != other:
             return False
+        if _is_decade(one, two) or _is_decade(two, one):
+            return True
         return any(
             _rounds_to(a * factor, digit * factor, b * scale, last * scale)
             for a, digit in one.readings
             for b, last in two.readings
         )
     return _folded(one.text) == _folded(two.text)
+
+
+def _is_decade(year: Value, tens: Value) -> bool:
+    """Return whether one value is the first year of a decade, and the other one its tens in words: 1920, the twenties."""
+    (first, _), (second, _) = year.readings[0], tens.readings[0]
+    spelled = _DIGIT.search(tens.text) is None
+    return spelled and second >= _TEN and second % _TEN == 0 and 1000 <= first < 2100 and first % _HUNDRED == second
 
 
 def difference(one: Value, two: Value) -> float | None:

@@ -51,7 +51,12 @@ def value_words(words: Words, known: Meant) -> ValueWords:
     begins = words.offsets[:-1][np.diff(words.offsets) > 0]
     names[begins] = False
     far_east = are_in(words.hash, _far_east())
-    return ValueWords(((known.roles & DATED > 0) | far_east).tolist(), names.tolist(), far_east.tolist())
+    # 20.6.1991
+    figures = known.form == FIGURE
+    parting = np.isin(words.sign, [ord(sign) for sign in "./-"])
+    parting[1:-1] &= figures[:-2] & figures[2:] & (words.begin[2:] - words.end[:-2] == 1)
+    dated = (known.roles & DATED > 0) | far_east | parting
+    return ValueWords(dated.tolist(), names.tolist(), far_east.tolist())
 
 
 def grown(words: ListedWords, flags: ValueWords, ends: tuple[int, int], slots: Sequence[Filled]) -> Iterator[Filled]:

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple, TypeVar
+from zlib import crc32
 
 import numpy as np
 
 from esdedup.analysis.word_forms import NAME, NUMBER, PLAIN, SIGN, Classes, Words, split_words
 from esdedup.columns.arrays import Flags, Numbers, text_column
 from esdedup.columns.hashing import Hashes
+from esdedup.columns.kernels import kept
 
 _YEAR_DIGITS = 4
 _MOST_SIDES = 100
@@ -205,7 +207,7 @@ def _known() -> _Known:
             (SHARE, hashes_of(name for name, (of, _) in units().items() if of == "share")),
             (FRACTION, hashes_of(set(all_words.fractions) - set(all_words.ordinals))),
         ),
-        *_on_axes(all_words.opposites), *_on_axes(sized),
+        *_axes(crc32(_opposites_as_written().encode())), *_on_axes(sized),
     )  # fmt: skip
 
 
@@ -263,7 +265,6 @@ class Lexicon(NamedTuple):
     fractions: dict[str, float]
     pronouns: frozenset[str]
     articles: frozenset[str]
-    opposites: dict[str, tuple[int, int]]  # the number of an axis, from 1, and the side on it
 
 
 @cache
@@ -272,7 +273,6 @@ def lexicon() -> Lexicon:
     text = files("esdedup.analysis").joinpath("lexicon.toml").read_text("utf-8")
     languages = list(tomllib.loads(text).values())
     numbered = (*range(21), *_TENS)
-    axes = [line.split("|") for words in languages for line in words["opposites"].strip().splitlines()]
     return Lexicon(
         dict(_valued(languages, "months", range(1, 13))),
         frozenset(word for words in languages for word in words["weekdays"].split()),
@@ -284,17 +284,26 @@ def lexicon() -> Lexicon:
         dict(_valued(languages, "fractions", FRACTIONS)),
         frozenset(word for words in languages for word in words["pronouns"].split()),
         frozenset(word for words in languages for word in words["articles"].split()),
-        _on_sides(axes),
     )
 
 
-def _on_sides(axes: Iterable[Sequence[str]]) -> dict[str, tuple[int, int]]:
-    """Return the number of the axis, from 1, and the side of each word. An axis that has a word of an earlier one, in
-    another language, is the same: `antes` is Spanish and Portuguese.
+def are_opposites(one: str, two: str) -> bool:
+    """Return whether two texts have words that exclude each other."""
+    words = split_words(text_column([one, two]))
+    known, parted = meant(words), words.offsets[1]
+    axis, side = (known.axis[:parted], known.axis[parted:]), (known.side[:parted], known.side[parted:])
+    same = (axis[0][:, None] == axis[1]) & (axis[0] > 0)[:, None]
+    return bool((same & (side[0][:, None] != side[1])).any())
+
+
+def _opposites() -> dict[str, tuple[int, int]]:
+    """Return the number of the axis, from 1, and the side of each word that excludes another one. An axis that has a word
+    of an earlier one, in another language, is the same: `antes` is Spanish and Portuguese.
     """
     found: dict[str, tuple[int, int]] = {}
-    for number, sides in enumerate(axes, 1):
-        words = [side.split() for side in sides]
+    lines = (line for axes in tomllib.loads(_opposites_as_written()).values() for line in axes.strip().splitlines())
+    for number, line in enumerate(lines, 1):
+        words = [side.split() for side in line.split("|")]
         axis = next((found[word][0] for side in words for word in side if word in found), number)
         for place, side in enumerate(words):
             known = (found[word][1] for word in side if word in found and found[word][0] == axis)
@@ -302,6 +311,17 @@ def _on_sides(axes: Iterable[Sequence[str]]) -> dict[str, tuple[int, int]]:
             for word in side:
                 found.setdefault(word, (axis, at))
     return found
+
+
+@cache
+def _opposites_as_written() -> str:
+    return files("esdedup.analysis").joinpath("opposites.toml").read_text("utf-8")
+
+
+@kept
+def _axes(_: int) -> tuple[Hashes, Numbers, Numbers]:
+    """Return the hashes of all words that exclude others, with axis and side, for a file with this checksum."""
+    return _on_axes(_opposites())
 
 
 @cache
