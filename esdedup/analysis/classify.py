@@ -15,7 +15,7 @@ from esdedup.analysis.judging import LEAST_LISTED, judged
 from esdedup.analysis.kinds import classify
 from esdedup.analysis.looks import looks
 from esdedup.analysis.slots import frame_of, slot_spans
-from esdedup.analysis.subjects import Places, SharedDocuments, standing, subjects
+from esdedup.analysis.subjects import Places, SharedDocuments, standing, subjects, title_words
 from esdedup.analysis.whole_slots import value_words
 from esdedup.analysis.word_forms import PLAIN, Measures, Words, listed, split_words
 from esdedup.analysis.word_meanings import FUNCTION, Meant, meant
@@ -51,15 +51,16 @@ def classify_clusters(members: pa.Table, shared: pa.Table) -> pa.Table:
     firsts = np.where(members["narrow"].to_numpy(), documents[:, 0], 0).astype(np.int64)
     one, two, *counts = (column.to_numpy().astype(np.int64) for column in shared.columns)
     pairs = SharedDocuments.of(one + 1, two + 1, *counts)
-    places = Places(split_words(members["titles"].combine_chunks()), named, documents, since, till, firsts, pairs)
+    places = Places(title_words(members["titles"].combine_chunks()), named, documents, since, till, firsts, pairs)
     others = np.flatnonzero(~members["representative"].to_numpy()).astype(np.int64)
     owner = np.repeat(np.arange(len(centres)), np.diff(bounds) - 1)
     changed = changes(words, known, bounds, alignment, others, centres[owner])
     stand = standing(words, alignment, places, others, centres[owner])
     frames = members["frames"].to_numpy()[bounds[:-1]].astype(np.float64)
     decided = classify(
-        owner, changed, judged(changed, stand, np.diff(bounds)[owner], frames[owner]),
+        owner, changed, stand, judged(changed, stand, np.diff(bounds)[owner], frames[owner]),
         looks(words, known.form, bounds, centres, alignment), subjects(words, bounds, centres, alignment, places),
+        frames,
     )  # fmt: skip
     clear = members["titled_once"].to_numpy() & (documents[:, -1] == 0)
     possible = _may_contradict(words, known, bounds, alignment, places, frames, decided.examined, clear)

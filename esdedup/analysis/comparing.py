@@ -10,9 +10,9 @@ import numpy as np
 
 from esdedup.analysis.changes import changes
 from esdedup.analysis.judging import judged
-from esdedup.analysis.subjects import Places, SharedDocuments, standing
+from esdedup.analysis.subjects import Places, SharedDocuments, standing, title_words
 from esdedup.analysis.templates import FramedTexts, framed_each
-from esdedup.analysis.word_forms import Measures, split_words
+from esdedup.analysis.word_forms import Measures
 from esdedup.columns.arrays import Numbers, text_column
 from esdedup.store.cluster_kinds import PLACES
 
@@ -82,7 +82,7 @@ def _places(members: Sequence[Sequence[Member]], shared: Sequence[int] | None) -
     one, two, *counts = np.array(shared or [], np.int64).reshape(-1, 4).T
     pairs = SharedDocuments.of(one + 1, two + 1, *counts)
     firsts = documents[:, 0].astype(np.int64)
-    return Places(split_words(text_column(titles)), named, documents, since, till, firsts, pairs)
+    return Places(title_words(text_column(titles)), named, documents, since, till, firsts, pairs)
 
 
 def page_of(member: Member) -> str:

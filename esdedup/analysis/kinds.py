@@ -16,11 +16,14 @@ from esdedup.analysis.changes import CHANGES
 from esdedup.analysis.judging import LEAST_LISTED
 from esdedup.analysis.looks import LOOKS
 from esdedup.analysis.names import KINDS
-from esdedup.analysis.subjects import SUBJECTS
+from esdedup.analysis.subjects import STANDING, SUBJECTS
 from esdedup.analysis.word_forms import Measures
 from esdedup.columns.arrays import Flags, Numbers
 
 TEMPLATE, _, COPYEDITING, DRIFT, REFERENCES, OTHER, _ = KINDS
+
+SHARED = ("equal", "varied")
+"""What two documents share, by the names in `STANDING`."""
 
 Columns = dict[str, Any]
 """One array for each feature, with a value for each cluster."""
@@ -58,11 +61,15 @@ class Decided(NamedTuple):
     examined: Flags  # templates, and those in which a contradiction that may be listed is suspected
 
 
-def classify(owner: Numbers, changed: Measures, likely: Measures, looks: Measures, subjects: Measures) -> Decided:
+def classify(
+    owner: Numbers, changed: Measures, stand: Measures, likely: Measures, looks: Measures, subjects: Measures,
+    frames: Measures,
+) -> Decided:  # fmt: skip
     """Return what m clusters of two or more distinct texts are.
 
-    For each text but the representative, `owner` is its cluster, `changed` what changed (rows of `CHANGES`), and
-    `likely` how likely it is that it states another fact than the representative.
+    For each text but the representative, `owner` is its cluster, `changed` what changed (rows of `CHANGES`), `stand` how
+    it stands to the representative (rows of `STANDING`), and `likely` how likely it is that it states another fact.
+    `frames` is the number of clusters with the frame of each.
     """
     count = len(looks)
     others = np.bincount(owner, minlength=count)
@@ -71,7 +78,8 @@ def classify(owner: Numbers, changed: Measures, likely: Measures, looks: Measure
         for name, values in zip(CHANGES, changed.T, strict=True)
     }
     columns |= dict(zip(LOOKS + SUBJECTS, np.hstack([looks, subjects]).T, strict=True))
-    columns["contradicted"] = np.zeros(count)
+    columns |= {name: np.bincount(owner, stand[:, STANDING.index(name)], count) / others for name in SHARED}
+    columns |= {"others": others, "frames": frames, "contradicted": np.zeros(count)}
     np.maximum.at(columns["contradicted"], owner, likely)
     decided = np.full(count, len(RULES) - 1)
     open_ = np.ones(count, np.bool_)

@@ -57,6 +57,9 @@ _FIRST_BYTE = 0xE3
 _TWO_BYTES = 0xC3
 """Letters of two bytes begin with this byte or a higher one."""
 
+_ENDS = np.array([ord(sign) for sign in '.!?":。！？」）…։।॥؟۔។၊။።፧᠃'])
+"""Signs that end a sentence, in any script."""
+
 _LIST_SIGNS = np.array([ord(sign) for sign in "|·•∙‧※■□▪▫"])
 _YEAR_DIGITS = 4
 
@@ -83,7 +86,7 @@ def looks(words: Words, form: Classes, clusters: Offsets, centres: Numbers, alig
     total = np.maximum(count(spoken), 1)
     filled = high > low
     first, last = at_most(low, len(words.begin)), at_most(high - 1, len(words.begin))
-    ends = np.isin(words.sign[last], [ord(sign) for sign in '.!?":。！？」）'])
+    ends = np.isin(words.sign[last], _ENDS)
     begins_apart = np.zeros(len(centres), np.bool_)
     begins_apart[filled] = alignment.slotted[first[filled]]
     beyond = words.data[words.begin[first]] >= _FIRST_BYTE

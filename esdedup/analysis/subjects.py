@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from esdedup.analysis.align import Alignment
-from esdedup.analysis.word_forms import NAME, NUMBER, SIGN, Classes, Measures, Words
+from esdedup.analysis.word_forms import NAME, NUMBER, SIGN, Classes, Measures, Words, split_words
+from esdedup.analysis.word_meanings import meant
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
@@ -17,7 +19,7 @@ SUBJECTS = (
     "versions",  # share of texts that share a title with it, but are never there together with it
     "titles alike",  # words that titles have in common, as a share of all their words
     "title in slot",  # share of texts with a word in a slot that is in their title and not in the other's title
-    "numbered titles",  # share of texts whose titles have other numbers
+    "numbered titles",  # share of texts whose titles have other numbers, and little else that is not in both
     "crossed titles",  # share of texts that name the other's numbered title, and not their own
     "pages",  # documents with different titles that its texts are in
 )
@@ -28,7 +30,7 @@ STANDING = (
     "revisions",  # whether this is known from revisions
     "titles alike",
     "title in slot",  # whether a text has a word in a slot that is in its title and not in the other's title
-    "numbered titles",  # whether a title has a number that the other one lacks
+    "numbered titles",  # whether titles differ in numbers (or months), and have little else that is not in both
     "crossed titles",  # whether each names the other's numbered title, and not its own, as pages of years and days do
     "titles in slots",  # whether so have both, each its own
     "title in frame",  # whether both have a name that is in one title and not in the other one
@@ -89,6 +91,13 @@ class Places(NamedTuple):
     till: Numbers
     first: Numbers
     shared: SharedDocuments
+
+
+def title_words(titles: pa.LargeStringArray) -> Words:
+    """Return the words of titles. Months are numbers, too."""
+    words = split_words(titles)
+    known = meant(words)
+    return words._replace(form=known.form, hash=known.hash)
 
 
 def subjects(words: Words, clusters: Offsets, centres: Numbers, alignment: Alignment, places: Places) -> Measures:
@@ -153,8 +162,8 @@ def _find_titles(
     words: Words, titles: Words, slotted: Flags, one: Numbers, two: Numbers,
     in_slot: Flags, numbered: Flags, crossed: Flags, in_frame: Flags, alike: Measures,
 ) -> None:  # fmt: skip
-    """Mark texts whose slots contain a word of their title that the other title and text lack, those whose title has a
-    number that the other one lacks, those that name the other's title, and those that share a name which is in their
+    """Mark texts whose slots contain a word of their title that the other title and text lack, those whose title
+    differs in numbers, those that name the other's title, and those that share a name which is in their
     title and not in the other one; measure how similar the titles are.
     """
     data, offsets, begin, end = words.data, words.offsets, words.begin, words.end
@@ -164,6 +173,8 @@ def _find_titles(
     for pair in range(len(one)):
         text, rival = one[pair], two[pair]
         shared = total = 0
+        apart, figures = _unlike(titles, text, rival)
+        theirs, of_them = _unlike(titles, rival, text)
         for part in range(title_offsets[rival], title_offsets[rival + 1]):
             total += title_form[part] != SIGN
         for part in range(title_offsets[text], title_offsets[text + 1]):
@@ -174,7 +185,6 @@ def _find_titles(
                 known = known or title_hash[place] == title_hash[part]
             shared += known
             total += not known
-            numbered[pair] = numbered[pair] or (not known and title_form[part] == NUMBER)
             if known:
                 continue
             for word in range(offsets[text], offsets[text + 1]):
@@ -193,7 +203,9 @@ def _find_titles(
                 if found:
                     in_slot[pair] = True
                     break
-        if numbered[pair]:
+        every = figures == apart and of_them == theirs
+        numbered[pair] = figures > 0 and of_them > 0 and (every or 2 * shared >= total)
+        if figures > 0:
             mine = title_offsets[text], title_offsets[text + 1]
             theirs = title_offsets[rival], title_offsets[rival + 1]
             crossed[pair] = (
@@ -203,6 +215,17 @@ def _find_titles(
                 and not _holds_all(hashes, offsets, rival, title_hash, title_form, *theirs)
             )
         alike[pair] = min(shared / max(total, 1), 1.0)
+
+
+@compiled
+def _unlike(titles: Words, text: int, rival: int) -> tuple[int, int]:
+    """Count the words of a title that the other title lacks, and the numbers among them."""
+    count = figures = 0
+    for part in range(titles.offsets[text], titles.offsets[text + 1]):
+        if titles.form[part] != SIGN and not _holds(titles.hash, titles.offsets, rival, titles.hash[part]):
+            count += 1
+            figures += titles.form[part] == NUMBER
+    return count, figures
 
 
 @compiled
