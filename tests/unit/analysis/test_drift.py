@@ -95,14 +95,27 @@ def test_rounding_and_omission_are_no_contradictions() -> None:
 
 
 def test_one_page_is_surer_than_two() -> None:
-    [same] = found(["The old city counts 35 people.", "The old city counts 36 people."])
-    two = cluster(["The old city counts 35 people.", "The old city counts 36 people."])
+    texts = [f"The old city of Aram on the river Elst counts {count} people in nine districts." for count in (35, 36)]
+    [same] = found(texts)
+    two = cluster(texts)
     two["members"][1]["title"] = "New city"
     [apart] = contradictions(two)
     assert same["confidence"] > apart["confidence"] + 0.3
     assert (same["subject"], same["fact"], same["change"]) == ("Old city", "number", "update")
     assert same["why"] == "one page at two times: another number, in the same words"
     assert (apart["change"], apart["why"][:10]) == ("contradiction", "two pages:")
+
+
+def test_a_page_that_is_named_is_the_subject() -> None:
+    """`The old city` is another one on each of two pages; Elst is not."""
+    texts = [f"The old city of Elst counts {count} people." for count in (35, 36)]
+    named = cluster(texts)
+    named["members"][0]["title"], named["members"][1]["title"] = "Elst", "History of the region"
+    [row] = contradictions(named)
+    unnamed = cluster([text.replace(" of Elst", "") for text in texts])
+    unnamed["members"][1]["title"] = "New city"
+    assert contradictions(unnamed) == []
+    assert row["confidence"] > 0.5
 
 
 def test_siblings_in_one_revision_contradict_nobody() -> None:
