@@ -45,6 +45,9 @@ SETS = {
 PLANT = 5.0
 """How much a planted edit weighs, beside these pairs."""
 
+REAL = 3.0
+"""How much a pair of pages of a real wiki weighs, beside a planted edit: few of them contradict each other."""
+
 EDITS = ("vitaminc-evidence", "vitaminc-claims", "iterater")
 """The sets of texts about one page."""
 
@@ -68,7 +71,8 @@ def main(data: Path, folder: Path) -> None:
     dumps = [*of_dumps(data, folder), *of_pages(data, folder)]
     apart = [row for row in dumps if not row.revised] + planted_rows
     later = [row for row in dumps if row.revised]
-    tables["places"] = fitted(judging.place_terms(*columns_of(apart)), truth_of(apart), np.ones(len(apart)))
+    counted = np.append(np.full(len(apart) - len(planted_rows), REAL), np.ones(len(planted_rows)))
+    tables["places"] = fitted(judging.place_terms(*columns_of(apart)), truth_of(apart), counted)
     changed, *_, likely = columns_of(later)
     tables["times"] = fitted(judging.time_terms(changed, likely), truth_of(later), np.ones(len(later)))
     edits = [pair for pair in pairs if pair.source in EDITS]

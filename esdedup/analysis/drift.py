@@ -104,7 +104,8 @@ def _surest(
     if same_time(*texts):
         return None
     written = _unshared(*texts)
-    if slot.type in (NAME_TYPE, WORDS) and not any(map(str.isdigit, "".join(written))) and spelled_alike(*written):
+    turned = compared.changed[pair, [CHANGES.index("opposites"), CHANGES.index("negations")]].any()
+    if not turned and slot.type in (NAME_TYPE, WORDS) and not any(map(str.isdigit, "".join(written))) and spelled_alike(*written):
         return None
     # only values that contradict another one about as likely are told
     surest = np.zeros(len(groups))

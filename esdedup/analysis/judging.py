@@ -22,7 +22,7 @@ from esdedup.analysis.word_forms import Measures
 MOST, LEAST = 0.97, 0.01
 """No judgement is surer than this."""
 
-LEAST_LISTED = 0.35
+LEAST_LISTED = 0.4
 """Less likely contradictions are not listed."""
 
 

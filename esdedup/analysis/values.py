@@ -105,8 +105,9 @@ def same_value(one: Value, two: Value) -> bool:
             return False
         if _is_decade(one, two) or _is_decade(two, one):
             return True
+        base, other_base = _zero(one), _zero(two)
         return any(
-            _rounds_to(a * factor, digit * factor, b * scale, last * scale)
+            _rounds_to((a - base) * factor, digit * factor, (b - other_base) * scale, last * scale)
             for a, digit in one.readings
             for b, last in two.readings
         )
@@ -150,6 +151,11 @@ def is_unit(text: str) -> bool:
 def _dimension(value: Value) -> tuple[str, float]:
     """Return what the unit of a value measures, and its factor; without a unit, no dimension."""
     return _units().get(value.unit or "", ("", 1.0))
+
+
+def _zero(value: Value) -> float:
+    """Return what 0 of the first unit of its sort is in the unit of a value: 32 °F is 0 °C."""
+    return 32.0 if value.unit == "°f" else 0.0
 
 
 def _rounds_to(a: float, digit: float, b: float, last: float) -> bool:
@@ -203,6 +209,8 @@ def _if_real(year: int | None, month: int | None, day: int | None) -> tuple[int 
 def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, float], ...], str | None] | None:
     """Return the readings of a number with the value of its last digit, and its unit; None if this is not a number."""
     scales = lexicon().scales
+    while len(words) > 1 and _bare(words[0]) in lexicon().function:  # about
+        words = words[1:]
     if (share := _read_fraction(words)) is not None:
         return ((100 * share, _ROUND_SHARE),), "%"
     if len(words) == 1 and words[0].lower() in scales:
