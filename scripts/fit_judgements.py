@@ -45,7 +45,7 @@ SETS = {
 PLANT = 5.0
 """How much a planted edit weighs, beside these pairs."""
 
-REAL = 3.0
+REAL = 1.5
 """How much a pair of pages of a real wiki weighs, beside a planted edit: few of them contradict each other."""
 
 EDITS = ("vitaminc-evidence", "vitaminc-claims", "iterater")

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from esdedup.analysis.align import Alignment, align
 from esdedup.analysis.changes import changes
-from esdedup.analysis.comparing import MOST_COMPARED
+from esdedup.analysis.comparing import MOST_COMPARED, SHARED_NUMBERS
 from esdedup.analysis.drift import confidences
 from esdedup.analysis.judging import LEAST_LISTED, judged
 from esdedup.analysis.kinds import classify
@@ -22,6 +22,7 @@ from esdedup.analysis.word_meanings import FUNCTION, Meant, meant
 from esdedup.columns.arrays import Flags
 from esdedup.columns.hashing import Hashes, Offsets
 from esdedup.store.cluster_kinds import JUDGED, PLACES, Classifier
+from esdedup.text.wikitext.linked import overlaps
 
 _FRAMED = 20
 """Number of texts whose fillers decide the types of slots."""
@@ -49,9 +50,10 @@ def classify_clusters(members: pa.Table, shared: pa.Table) -> pa.Table:
     known, alignment = meant(words), align(words, bounds, centres)
     named, documents, since, till = (_matrix(members[name]) for name in ("named", "documents", "since", "till"))
     firsts = np.where(members["narrow"].to_numpy(), documents[:, 0], 0).astype(np.int64)
-    one, two, *counts = (column.to_numpy().astype(np.int64) for column in shared.columns)
-    pairs = SharedDocuments.of(one + 1, two + 1, *counts)
-    places = Places(title_words(members["titles"].combine_chunks()), named, documents, since, till, firsts, pairs)
+    one, two, equal, varied = (column.to_numpy().astype(np.int64) for column in shared.columns)
+    pairs = SharedDocuments.of(one + 1, two + 1, equal, varied, np.zeros(len(one), np.int64))
+    titles_in_words, links = title_words(members["titles"].combine_chunks()), members["links"].combine_chunks()
+    places = Places(titles_in_words, named, documents, since, till, firsts, pairs, links)
     others = np.flatnonzero(~members["representative"].to_numpy()).astype(np.int64)
     owner = np.repeat(np.arange(len(centres)), np.diff(bounds) - 1)
     changed = changes(words, known, bounds, alignment, others, centres[owner])
@@ -132,5 +134,17 @@ def frame_numbers(texts: pa.LargeStringArray) -> pa.Array:
     return pa.array(numbers, mask=telling < _TELLING)
 
 
-CLASSIFIER = Classifier(frame_numbers, classify_clusters, confidences)
+def shared_in_clusters(pairs: pa.Table) -> pa.Table:
+    """Return what the documents of clusters share, as `SHARED_NUMBERS` for each two of them in one list a cluster."""
+    count = pairs.num_rows
+    links = pa.concat_arrays([pairs[name].cast(pa.binary()).combine_chunks() for name in ("links", "others")])
+    named = overlaps(links, np.arange(count), np.arange(count, 2 * count))
+    numbers = [*(pairs[name].to_numpy() for name in SHARED_NUMBERS[:-1]), named]
+    ids, begins = np.unique(pairs["id"].to_numpy(), return_index=True)
+    bounds = pa.array(len(SHARED_NUMBERS) * np.append(begins, count), pa.int32())
+    flat = pa.array(np.column_stack(numbers).ravel().astype(np.int32))
+    return pa.table({"id": ids, "shared": pa.ListArray.from_arrays(bounds, flat)})
+
+
+CLASSIFIER = Classifier(frame_numbers, classify_clusters, shared_in_clusters, confidences)
 """The functions that a store calls."""

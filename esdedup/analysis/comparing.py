@@ -10,7 +10,7 @@ import numpy as np
 
 from esdedup.analysis.changes import changes
 from esdedup.analysis.judging import judged
-from esdedup.analysis.subjects import Places, SharedDocuments, standing, title_words
+from esdedup.analysis.subjects import NO_LINKS, Places, SharedDocuments, standing, title_words
 from esdedup.analysis.templates import FramedTexts, framed_each
 from esdedup.analysis.word_forms import Measures
 from esdedup.columns.arrays import Numbers, text_column
@@ -20,6 +20,9 @@ MOST_COMPARED = 24
 """Number of texts of which each is compared with each, those that most sentences have first."""
 
 _NUMBER = re.compile(r"(.*/)?[0-9]+(#[0-9]+)?")
+
+SHARED_NUMBERS = ("one", "two", "equal", "varied", "named")
+"""What a cluster says of each two of its documents, which are numbered in the order of their ids."""
 
 Member = dict[str, Any]
 
@@ -79,10 +82,10 @@ def _places(members: Sequence[Sequence[Member]], shared: Sequence[int] | None) -
                 table[place, at] = numbers.setdefault(key, len(numbers) + 1)
             ends = member["revision"] or 0, member.get("last_revision") or member["revision"] or 0
             since[place, at], till[place, at] = min(ends), max(ends)
-    one, two, *counts = np.array(shared or [], np.int64).reshape(-1, 4).T
+    one, two, *counts = np.array(shared or [], np.int64).reshape(-1, len(SHARED_NUMBERS)).T
     pairs = SharedDocuments.of(one + 1, two + 1, *counts)
     firsts = documents[:, 0].astype(np.int64)
-    return Places(title_words(text_column(titles)), named, documents, since, till, firsts, pairs)
+    return Places(title_words(text_column(titles)), named, documents, since, till, firsts, pairs, NO_LINKS)
 
 
 def page_of(member: Member) -> str:

@@ -45,8 +45,8 @@ def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
 def contradictions_of(clusters: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     """Yield the contradictions in each cluster in the format of clusters.jsonl.
 
-    Sentences of a template of three texts or more contradict each other if they name the same subject. Each contradiction has the cluster's
-    id, the frame, the slot with its type, the `fact` that differs, the `subject`, whether it is an update, and `values`
+    Sentences of a template of three texts or more contradict each other if they name the same subject. Each
+    contradiction has the cluster's id, the frame, the slot with its type, the `fact` that differs, the `subject`, whether it is an update, and `values`
     (text, count, sentences with this value, first and last time): first the two that most likely contradict each other,
     each beginning with the sentence in which it does, then the most common ones. It has the `majority` and the `newest`
     value as indices into `values` (null if there is none), the `difference` of the first two values if they are
@@ -105,7 +105,12 @@ def _surest(
         return None
     written = _unshared(*texts)
     turned = compared.changed[pair, [CHANGES.index("opposites"), CHANGES.index("negations")]].any()
-    if not turned and slot.type in (NAME_TYPE, WORDS) and not any(map(str.isdigit, "".join(written))) and spelled_alike(*written):
+    if (
+        not turned
+        and slot.type in (NAME_TYPE, WORDS)
+        and not any(map(str.isdigit, "".join(written)))
+        and spelled_alike(*written)
+    ):
         return None
     # only values that contradict another one about as likely are told
     surest = np.zeros(len(groups))

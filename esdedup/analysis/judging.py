@@ -22,7 +22,7 @@ from esdedup.analysis.word_forms import Measures
 MOST, LEAST = 0.97, 0.01
 """No judgement is surer than this."""
 
-LEAST_LISTED = 0.4
+LEAST_LISTED = 0.45
 """Less likely contradictions are not listed."""
 
 
@@ -127,7 +127,9 @@ def judged(changes: Measures, standing: Measures, texts: Measures, frames: Measu
     apart = _likely(with_constant(place_terms(changes, standing, texts, frames, likely)) @ weights_of_terms().places)
     later = _likely(with_constant(time_terms(changes, likely)) @ weights_of_terms().times)
     named = _likely(with_constant(title_terms(likely)) @ weights_of_terms().titles)
-    return np.where(together | crossed | (named_apart & ~versions), 0.0, np.where(revised, later, np.where(versions, named, apart)))
+    return np.where(
+        together | crossed | (named_apart & ~versions), 0.0, np.where(revised, later, np.where(versions, named, apart))
+    )
 
 
 def _likely(odds: Measures) -> Measures:
@@ -181,6 +183,7 @@ def place_terms(
         "unnamed subject": c["unnamed subject"],
         "equal sentences": np.log2(1 + np.minimum(where["equal"], 15)) / 2,
         "differing sentences": np.log2(np.clip(where["varied"], 1, 16)) / 2,
+        "named by both": where["named by both"] / 100,
         "mostly differing": (where["varied"] > 1) & (where["varied"] > where["equal"]),
         "slots": np.minimum(c["slots"] - 1, 3) / 3,
         "two numbers": (c["numbers"] + c["years"] > 1).astype(np.float64),

@@ -67,8 +67,8 @@ def classify(
 ) -> Decided:  # fmt: skip
     """Return what m clusters of two or more distinct texts are.
 
-    For each text but the representative, `owner` is its cluster, `changed` what changed (rows of `CHANGES`), `stand` how
-    it stands to the representative (rows of `STANDING`), and `likely` how likely it is that it states another fact.
+    For each text but the representative, `owner` is its cluster, `changed` what changed (rows of `CHANGES`), `stand`
+    how it stands to the representative (rows of `STANDING`), and `likely` how likely it is that it states another fact.
     `frames` is the number of clusters with the frame of each.
     """
     count = len(looks)
@@ -79,7 +79,7 @@ def classify(
     }
     columns |= dict(zip(LOOKS + SUBJECTS, np.hstack([looks, subjects]).T, strict=True))
     columns |= {name: np.bincount(owner, stand[:, STANDING.index(name)], count) / others for name in SHARED}
-    columns |= {"others": others, "frames": frames, "contradicted": np.zeros(count)}
+    columns |= {"others": others.astype(np.float64), "frames": frames, "contradicted": np.zeros(count)}
     np.maximum.at(columns["contradicted"], owner, likely)
     decided = np.full(count, len(RULES) - 1)
     open_ = np.ones(count, np.bool_)

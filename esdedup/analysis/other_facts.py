@@ -9,7 +9,7 @@ from esdedup.analysis.align import align
 from esdedup.analysis.changes import changes
 from esdedup.analysis.comparing import title_of
 from esdedup.analysis.judging import judged
-from esdedup.analysis.subjects import NOTHING_SHARED, Places, standing, title_words
+from esdedup.analysis.subjects import NO_LINKS, NOTHING_SHARED, Places, standing, title_words
 from esdedup.analysis.word_forms import split_words
 from esdedup.analysis.word_meanings import meant
 from esdedup.columns.arrays import Flags, text_buffers, text_column
@@ -45,5 +45,12 @@ def _places(rows: pa.Table) -> Places:
     nothing = np.zeros((len(hashes), 1), np.int64)
     unknown = nothing[:, 0]
     return Places(
-        title_words(titles), hashes.reshape(-1, 1), documents.reshape(-1, 1), nothing, nothing, unknown, NOTHING_SHARED
+        title_words(titles),
+        hashes.reshape(-1, 1),
+        documents.reshape(-1, 1),
+        nothing,
+        nothing,
+        unknown,
+        NOTHING_SHARED,
+        NO_LINKS,
     )

@@ -56,6 +56,9 @@ def _reason(differing: Sequence[str]) -> str:
 
 
 RECORD_CLASSIFIER = Classifier(
-    lambda texts: pa.nulls(len(texts), pa.int64()), describe_records, lambda clusters: [[] for _ in clusters]
+    lambda texts: pa.nulls(len(texts), pa.int64()),
+    describe_records,
+    lambda pairs: pa.table({"id": pairs["id"], "shared": pa.nulls(len(pairs), pa.list_(pa.int32()))}),
+    lambda clusters: [[] for _ in clusters],
 )
 """The functions that a store calls for records."""

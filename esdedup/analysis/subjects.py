@@ -13,6 +13,7 @@ from esdedup.analysis.word_meanings import meant
 from esdedup.columns.arrays import Flags, Numbers
 from esdedup.columns.hashing import Bytes, Hashes, Offsets
 from esdedup.columns.kernels import compiled
+from esdedup.text.wikitext.linked import overlaps
 
 SUBJECTS = (
     "together",  # share of texts that are in one document with the representative, at the same time
@@ -36,6 +37,7 @@ STANDING = (
     "title in frame",  # whether both have a name that is in one title and not in the other one
     "equal",  # sentences that their documents have in common: in so many other clusters a text of both,
     "varied",  # and in so many texts that all differ, with this one
+    "named by both",  # of a hundred pages, categories and templates that the one names, those that the other names, too
 )
 
 _IN_SLOT = STANDING.index("title in slot")
@@ -50,27 +52,34 @@ class SharedDocuments(NamedTuple):
     pair: Numbers
     equal: Numbers
     varied: Numbers
+    named: Numbers  # the last of `STANDING`
 
     @classmethod
-    def of(cls, one: Numbers, two: Numbers, equal: Numbers, varied: Numbers) -> SharedDocuments:
+    def of(cls, one: Numbers, two: Numbers, equal: Numbers, varied: Numbers, named: Numbers) -> SharedDocuments:
         """Return what pairs of documents share, given by columns; `one` is the smaller number of each pair."""
         pair = _pairs_of(one, two)
         order = np.argsort(pair)
-        return cls(pair[order], equal[order], varied[order])
+        return cls(pair[order], equal[order], varied[order], named[order])
 
-    def among(self, one: Numbers, two: Numbers) -> tuple[Numbers, Numbers]:
-        """Return how many sentences documents have in common, and how many differ: of unknown pairs, none and one."""
+    def among(self, one: Numbers, two: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Return how many sentences documents have in common, how many differ, and what both name: of unknown pairs
+        none, one and nothing.
+        """
         if not len(self.pair):
-            return np.zeros(len(one), np.int64), np.ones(len(one), np.int64)
+            return np.zeros(len(one), np.int64), np.ones(len(one), np.int64), np.zeros(len(one), np.int64)
         pair = _pairs_of(np.minimum(one, two), np.maximum(one, two))
         at = np.minimum(np.searchsorted(self.pair, pair), len(self.pair) - 1)
         known = (one > 0) & (two > 0) & (self.pair[at] == pair)
-        return np.where(known, self.equal[at], 0), np.where(known, self.varied[at], 1)
+        columns = ((self.equal, 0), (self.varied, 1), (self.named, 0))
+        equal, varied, named = (np.where(known, column[at], otherwise) for column, otherwise in columns)
+        return equal, varied, named
 
 
 def _pairs_of(one: Numbers, two: Numbers) -> Numbers:
     return np.asarray(one << 32 | two)
 
+
+NO_LINKS = pa.array([], pa.binary())
 
 NOTHING_SHARED = SharedDocuments(*(np.zeros(0, np.int64) for _ in SharedDocuments._fields))
 """Of no pair it is known what its documents share."""
@@ -81,7 +90,8 @@ class Places(NamedTuple):
 
     `titles` are the words of their documents' titles. The others have shape (n, k): `named` is a hash of the title, and
     `documents` the document, 0 for none. `since` and `till` are the first and last time of the text there (any numbers
-    that grow with time). `first` is the first document, or 0 where it is not to be looked up in `shared`.
+    that grow with time). `first` is the first document, or 0 where it is not to be looked up in `shared`;
+    `links` says what it names, if that is not in `shared`.
     """
 
     titles: Words
@@ -91,13 +101,13 @@ class Places(NamedTuple):
     till: Numbers
     first: Numbers
     shared: SharedDocuments
+    links: pa.BinaryArray
 
 
 def title_words(titles: pa.LargeStringArray) -> Words:
     """Return the words of titles. Months are numbers, too."""
     words = split_words(titles)
-    known = meant(words)
-    return words._replace(form=known.form, hash=known.hash)
+    return words._replace(form=meant(words).form)
 
 
 def subjects(words: Words, clusters: Offsets, centres: Numbers, alignment: Alignment, places: Places) -> Measures:
@@ -130,8 +140,11 @@ def standing(words: Words, alignment: Alignment, places: Places, one: Numbers, t
     sides = ((one, two), (two, one))
     seen, back = (_seen_from(words, alignment, places, *side) for side in sides)
     both = np.minimum(seen, back)[:, _IN_SLOT]
-    seen = np.insert(np.maximum(seen, back), len(STANDING) - 4, both, axis=1)
-    return np.column_stack([seen, *places.shared.among(places.first[one], places.first[two])])
+    seen = np.insert(np.maximum(seen, back), STANDING.index("titles in slots"), both, axis=1)
+    equal, varied, named = places.shared.among(places.first[one], places.first[two])
+    if len(places.links):
+        named = np.where((places.first[one] > 0) & (places.first[two] > 0), overlaps(places.links, one, two), 0)
+    return np.column_stack([seen, equal, varied, named])
 
 
 def _seen_from(words: Words, alignment: Alignment, places: Places, one: Numbers, two: Numbers) -> Measures:
@@ -207,12 +220,12 @@ def _find_titles(
         numbered[pair] = figures > 0 and of_them > 0 and (every or 2 * shared >= total)
         if figures > 0:
             mine = title_offsets[text], title_offsets[text + 1]
-            theirs = title_offsets[rival], title_offsets[rival + 1]
+            others = title_offsets[rival], title_offsets[rival + 1]
             crossed[pair] = (
-                _holds_all(hashes, offsets, text, title_hash, title_form, *theirs)
+                _holds_all(hashes, offsets, text, title_hash, title_form, *others)
                 and _holds_all(hashes, offsets, rival, title_hash, title_form, *mine)
                 and not _holds_all(hashes, offsets, text, title_hash, title_form, *mine)
-                and not _holds_all(hashes, offsets, rival, title_hash, title_form, *theirs)
+                and not _holds_all(hashes, offsets, rival, title_hash, title_form, *others)
             )
         alike[pair] = min(shared / max(total, 1), 1.0)
 

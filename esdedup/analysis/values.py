@@ -115,7 +115,7 @@ def same_value(one: Value, two: Value) -> bool:
 
 
 def _is_decade(year: Value, tens: Value) -> bool:
-    """Return whether one value is the first year of a decade, and the other one its tens in words: 1920, the twenties."""
+    """Return whether one value is the first year of a decade, and the other one its tens in words: 1920, twenty."""
     (first, _), (second, _) = year.readings[0], tens.readings[0]
     spelled = _DIGIT.search(tens.text) is None
     return spelled and second >= _TEN and second % _TEN == 0 and 1000 <= first < 2100 and first % _HUNDRED == second

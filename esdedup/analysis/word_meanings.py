@@ -113,7 +113,9 @@ def meant(words: Words) -> Meant:
 
 
 def _as_figures(words: Words, form: Classes, years: Flags) -> Hashes:
-    """Return the hashes of words. Numbers in words, ordinals and decades have those of their figures."""
+    """Return the hashes of words. Numbers in words, ordinals and decades have those of their figures, and the forms of
+    a month one of their own.
+    """
     known = _known()
     hashes = words.hash.copy()
     at, found = _places_in(hashes, known.spelled)
@@ -187,10 +189,9 @@ def _known() -> _Known:
     measured = {name: number for number, name in enumerate(sorted({of for of, _ in units().values()}), UNITS)}
     sized = {name: (measured[of], round(1e9 * factor)) for name, (of, factor) in units().items()}
     sized = {name: unit for name, unit in sized.items() if name not in UNCLEAR_UNITS}
-    valued = sorted({**all_words.ordinals, **all_words.numbers}.items())
-    spelled, written = (
-        split_words(text_column(list(some))) for some in zip(*((w, str(v)) for w, v in valued), strict=True)
-    )
+    figures = {word: str(value) for word, value in {**all_words.ordinals, **all_words.numbers}.items()}
+    figures |= {word: f"month{value}" for word, value in all_words.months.items()}
+    spelled, written = (split_words(text_column(list(some))) for some in zip(*sorted(figures.items()), strict=True))
     single_words = np.flatnonzero(np.diff(spelled.offsets) == 1)
     numbers = spelled.hash[spelled.offsets[single_words]]
     by_hash = np.argsort(numbers)
@@ -207,7 +208,7 @@ def _known() -> _Known:
             (SHARE, hashes_of(name for name, (of, _) in units().items() if of == "share")),
             (FRACTION, hashes_of(set(all_words.fractions) - set(all_words.ordinals))),
         ),
-        *_axes(crc32(_opposites_as_written().encode())), *_on_axes(sized),
+        *_axes(crc32(_opposites_as_written().encode())), *_on_axes(sized),  # type: ignore[call-arg]  # three each
     )  # fmt: skip
 
 
@@ -280,7 +281,7 @@ def lexicon() -> Lexicon:
         dict(_valued(languages, "ordinals", range(1, 21))),
         dict(_valued(languages, "scales", SCALES)),
         frozenset(word for words in languages for word in words["negatives"].split()),
-        frozenset(word for words in languages for name in ("function", "about") for word in words[name].split()),
+        frozenset(word for words in languages for name in ("function", "adverbs", "about") for word in words[name].split()),
         dict(_valued(languages, "fractions", FRACTIONS)),
         frozenset(word for words in languages for word in words["pronouns"].split()),
         frozenset(word for words in languages for word in words["articles"].split()),
@@ -297,8 +298,8 @@ def are_opposites(one: str, two: str) -> bool:
 
 
 def _opposites() -> dict[str, tuple[int, int]]:
-    """Return the number of the axis, from 1, and the side of each word that excludes another one. An axis that has a word
-    of an earlier one, in another language, is the same: `antes` is Spanish and Portuguese.
+    """Return the number of the axis, from 1, and the side of each word that excludes another one. An axis that has a
+    word of an earlier one, in another language, is the same: `antes` is Spanish and Portuguese.
     """
     found: dict[str, tuple[int, int]] = {}
     lines = (line for axes in tomllib.loads(_opposites_as_written()).values() for line in axes.strip().splitlines())

@@ -55,6 +55,13 @@ class _Page:
     contributors: list[str | None] = field(default_factory=list)
     short: int = 0
     long: int = 0
+    links: bytes | None = None
+
+    @property
+    def newest(self) -> int | None:
+        """The id of the newest revision: of several at one time, the last in the file."""
+        order = np.argsort(self.times, kind="stable")
+        return self.revisions[int(order[-1])] if len(order) else None
 
     def begin(
         self, revisions: Sequence[int | None], timestamps: Sequence[str | None], who: Sequence[str | None]
@@ -223,6 +230,8 @@ class Assembler:
                 batch["place"],
                 languages,
                 short.astype(np.int32),
+                batch["revision"],
+                delta.links,
             )
         )
         self._count(int(prepared.short.sum()), int(prepared.long.sum()))
@@ -246,10 +255,10 @@ class Assembler:
 
     def _document_rows(
         self, numbers: Numbers, keys: pa.Array, titles: pa.Array, contents: Hashes, units: Numbers, places: pa.Array,
-        languages: pa.Array, short: Numbers,
+        languages: pa.Array, short: Numbers, revisions: pa.Array, links: pa.Array,
     ) -> pa.RecordBatch:  # fmt: skip
         source = np.full(len(numbers), self._checkpoint.number, np.int32)
-        columns = [numbers, source, keys, titles, contents, units, places, languages, short]
+        columns = [numbers, source, keys, titles, contents, units, places, languages, short, revisions, links]
         arrays = [
             column if isinstance(column, pa.Array) else pa.array(column, kind)
             for column, kind in zip(columns, DOCUMENT_ROWS.types, strict=True)
@@ -305,6 +314,7 @@ class Assembler:
                 self._next += self._step
             shift = len(page.revisions) - begin  # from a batch row to the ordinal of the page's revision
             page.begin(revisions[begin:end], timestamps[begin:end], contributors[begin:end])
+            page.links = delta.links[end - 1].as_py()
             for content in delta.contents[begin:end]:
                 page.content = (page.content * _FOLD + int(content)) % 2**64
             texts = np.searchsorted(delta.row, [begin, end])
@@ -372,6 +382,8 @@ class Assembler:
                 pa.array([page.place], pa.int64()),
                 pa.array([page.language or None], pa.string()),
                 np.array([page.short], np.int32),
+                pa.array([page.newest], pa.int64()),
+                pa.array([page.links], pa.binary()),
             )
         )
         kept = np.concatenate(page.kept) if page.kept else np.empty(0, np.int64)

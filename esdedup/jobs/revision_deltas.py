@@ -13,6 +13,7 @@ from esdedup.columns.hashing import Hashes, content_hashes
 from esdedup.jobs.known_documents import KnownDocuments, Unchanged
 from esdedup.jobs.prepare import BatchPlan, cleaner_of
 from esdedup.text.wikitext.blocks import Blocks, PageBlocks, WholeTexts
+from esdedup.text.wikitext.linked import link_filters
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,8 @@ class RevisionDelta:
     number: Numbers
     seen: Numbers
     seen_row: Numbers
+    links: pa.BinaryArray
+    """What each row names, as `esdedup.text.wikitext.linked` says; of the revisions of a page, the last row here."""
     unchanged: Unchanged | None = None
     """Rows that are stored as they are. Their text is left out."""
 
@@ -48,19 +51,20 @@ class DeltaReader:
         """Return the revision delta of the next batch (schema `DOCUMENTS`)."""
         contents = _contents(batch, plan)
         rows = np.arange(batch.num_rows)
+        keys: list[str] = batch["id"].to_pylist()
+        lasts = [row + 1 == len(keys) or keys[row] != keys[row + 1] for row in range(len(keys))]
+        links = _links(batch, lasts if plan.merge_revisions else [True] * len(keys), plan)
         if not plan.merge_revisions:
             texts, unchanged = batch["text"], None
             if self._known:
                 unchanged = self._known.unchanged(batch, contents)
             if unchanged is not None:
                 texts = pc.if_else(pa.array(unchanged.rows), pa.scalar("", pa.large_string()), texts)
-            return RevisionDelta(
-                contents, plan, texts, rows, rows, np.zeros_like(rows), np.zeros_like(rows), rows, unchanged
-            )
+            nothing = np.zeros_like(rows)
+            return RevisionDelta(contents, plan, texts, rows, rows, nothing, nothing, rows, links, unchanged)
         cleaner = cleaner_of(plan)
         # a record is a whole revision
         tables = cleaner.tables if cleaner is not None and not plan.signing.splitting.whole else None
-        keys = batch["id"].to_pylist()
         begins = [row for row in range(len(keys)) if row == 0 or keys[row] != keys[row - 1]]
         found: list[Blocks] = []
         for begin, end in zip(begins, [*begins[1:], len(keys)], strict=True):
@@ -78,7 +82,20 @@ class DeltaReader:
             np.concatenate([blocks.number for blocks in found]),
             np.concatenate([blocks.seen for blocks in found]),
             np.concatenate([blocks.seen_row + begin for blocks, begin in zip(found, begins, strict=True)]),
+            links,
         )
+
+
+def _links(batch: pa.RecordBatch, lasts: list[bool], plan: BatchPlan) -> pa.BinaryArray:
+    """Return what the chosen rows name; nothing in plain text."""
+    if plan.wikitext is None:
+        return pa.nulls(batch.num_rows, pa.binary())
+    chosen = pa.array(lasts)
+    if all(lasts):
+        return link_filters(batch["text"])
+    return pc.replace_with_mask(
+        pa.nulls(batch.num_rows, pa.binary()), chosen, link_filters(batch["text"].filter(chosen))
+    )
 
 
 def _contents(batch: pa.RecordBatch, plan: BatchPlan) -> Hashes:

@@ -46,6 +46,7 @@ MEMBERS: pa.Schema = pa.schema(
         ("titled_once", pa.bool_()),  # whether these are one, and not an id that some take for a title and some do not
         ("named", pa.list_(pa.uint64(), PLACES)),  # hashes of the titles, 0 for none, as in the next one
         ("documents", pa.list_(pa.uint64(), PLACES)),  # document numbers, from 1
+        ("links", pa.binary()),  # what the first document names, or null
         ("since", pa.list_(pa.int64(), PLACES)),  # revisions
         ("till", pa.list_(pa.int64(), PLACES)),
     ]
@@ -96,6 +97,8 @@ class Classifier(NamedTuple):
     """Takes representatives. Returns a number for the frame of each, or null."""
     kinds: Callable[[pa.Table, pa.Table], pa.Table]
     """Takes tables of `MEMBERS`, and of `SHARED` for their documents. Returns one of `JUDGED`, a row a cluster."""
+    shared: Callable[[pa.Table], pa.Table]
+    """Takes rows of `SHARED_IN_CLUSTERS`. Returns a row a cluster: `id`, and `shared` as a list of numbers."""
     contradictions: Callable[[Sequence[dict[str, Any]]], Sequence[Sequence[float]]]
     """Returns the confidence of each contradiction in each cluster; these have the form of the contract."""
 
@@ -147,7 +150,7 @@ def give_meaning(
     _update(db, none.append_column("contradictions", pa.repeat(pa.scalar(0, pa.int32()), none.num_rows)))
     possible = table.filter(table["possible"]).select(["id"])
     db.create("possible", possible, temporary=True)
-    _update(db, db.table(SHARED_IN_CLUSTERS.format("SELECT id FROM possible")))
+    _update(db, classifier.shared(db.table(SHARED_IN_CLUSTERS.format("SELECT id FROM possible"))))
     for found in _contradictions(shown, possible, classifier):
         _update(db, found)
     db.execute("UPDATE clusters SET shared = NULL WHERE contradictions = 0 AND shared IS NOT NULL")
@@ -282,7 +285,7 @@ SELECT cluster, representative, text, coalesce(frames, 1)::INTEGER AS frames, na
     len(list_distinct(list_transform(places, lambda p: p.named))) = 1
         AND list_bool_and(list_transform(places, lambda p: p.clear)) AS titled_once,
     list_resize(list_transform(places, lambda p: hash(p.title)), {PLACES}, 0)::UBIGINT[{PLACES}] AS named,
-    list_resize(list_transform(places, lambda p: p.number + 1), {PLACES}, 0)::UBIGINT[{PLACES}] AS documents,
+    list_resize(list_transform(places, lambda p: p.number + 1), {PLACES}, 0)::UBIGINT[{PLACES}] AS documents, links,
     list_resize(list_transform(places, lambda p: p.since), {PLACES}, 0)::BIGINT[{PLACES}] AS since,
     list_resize(list_transform(places, lambda p: p.till), {PLACES}, 0)::BIGINT[{PLACES}] AS till
 FROM (
@@ -296,5 +299,6 @@ FROM (
             'since': least(coalesce(revision, 0), coalesce(last_revision, revision, 0)),
             'till': greatest(coalesce(revision, 0), coalesce(last_revision, revision, 0))}}, {PLACES}) AS places
     FROM of_clusters WHERE page = ? GROUP BY cluster, hash
-) JOIN (SELECT id, frames FROM clusters) k ON k.id = cluster ORDER BY cluster, hash
+) JOIN (SELECT id, frames FROM clusters) k ON k.id = cluster
+LEFT JOIN (SELECT number, links FROM documents) d ON d.number = places[1].number ORDER BY cluster, hash
 """

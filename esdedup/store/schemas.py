@@ -36,6 +36,8 @@ DOCUMENT_ROWS: pa.Schema = pa.schema(
         ("place", pa.int64()),  # record, row or page of the source, from 1
         ("language", pa.string()),  # code
         ("short", pa.int32()),  # units that were too short to be kept
+        ("revision", pa.int64()),  # the newest one
+        ("links", pa.binary()),  # a filter of what it names, see `esdedup.text.wikitext.linked`; null of plain text
     ]
 )
 KNOWN: pa.Schema = pa.schema(

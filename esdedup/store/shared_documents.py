@@ -100,10 +100,13 @@ ranked AS (
     SELECT cluster, number, row_number() OVER (PARTITION BY cluster ORDER BY id) - 1 AS rank
     FROM (SELECT DISTINCT cluster, document FROM held) JOIN {NAMED} n ON n.number = document
 )
-SELECT a.cluster AS id, flatten(list([a.rank, b.rank, equal, varied]::INTEGER[] ORDER BY a.rank, b.rank)) AS shared
+SELECT a.cluster AS id, a.rank AS one, b.rank AS two, coalesce(equal, 0) AS equal, coalesce(varied, 1) AS varied,
+    d.links AS links, e.links AS others
 FROM ranked a JOIN ranked b ON b.cluster = a.cluster AND a.rank < b.rank
-JOIN shared_documents ON one = least(a.number, b.number) AND two = greatest(a.number, b.number) GROUP BY a.cluster
+JOIN documents d ON d.number = a.number JOIN documents e ON e.number = b.number
+LEFT JOIN shared_documents ON one = least(a.number, b.number) AND two = greatest(a.number, b.number)
+WHERE equal IS NOT NULL OR (d.links IS NOT NULL AND e.links IS NOT NULL) ORDER BY id, a.rank, b.rank
 """
-"""SQL for what the documents of the clusters of a query share: four numbers for each two documents of a cluster, which
-are numbered from 0 in the order of their ids.
+"""SQL for what each two documents of the clusters of a query share, and what they name. They are numbered from 0 in the
+order of their ids.
 """

@@ -17,6 +17,7 @@ import duckdb
 import pyarrow as pa
 
 import esdedup
+from esdedup.analysis.classify import shared_in_clusters
 from esdedup.columns.arrays import text_buffers
 from esdedup.columns.hashing import content_hashes
 from esdedup.formats.compression.opener import Opened
@@ -79,11 +80,10 @@ class Clustered(NamedTuple):
             db.execute(f"ATTACH '{self.folder / 'store.duckdb'}' AS stored (READ_ONLY); USE stored")
             every = "SELECT id FROM clusters WHERE distinct_texts > 1"
             find_shared(cast("Any", db), every)
-            found = db.execute(
-                "SELECT id, s.shared, k.frames FROM clusters k "
-                f"LEFT JOIN ({SHARED_IN_CLUSTERS.format(every)}) s USING (id)"
-            ).fetchall()
-        return {f"{cluster:016x}": {"shared": shared, "frames": frames} for cluster, shared, frames in found}
+            pairs = db.execute(SHARED_IN_CLUSTERS.format(every)).to_arrow_table()
+            shared = dict(zip(*(column.to_pylist() for column in shared_in_clusters(pairs).columns), strict=True))
+            frames = db.execute("SELECT id, frames FROM clusters").fetchall()
+        return {f"{cluster:016x}": {"shared": shared.get(cluster), "frames": many} for cluster, many in frames}
 
 
 def hashes_of(texts: list[str]) -> list[str]:

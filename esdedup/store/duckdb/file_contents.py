@@ -161,6 +161,7 @@ _TYPES = {
     pa.float64(): "DOUBLE",
     pa.string(): "VARCHAR",
     pa.large_string(): "VARCHAR",
+    pa.binary(): "BLOB",
 }
 
 

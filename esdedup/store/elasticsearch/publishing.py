@@ -6,6 +6,7 @@ loaded, never the whole corpus.
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -240,6 +241,7 @@ _SENTENCES: pa.Schema = pa.schema(
 )
 _SENTENCE = Fields(source=tuple(_SENTENCES.names))
 _STANDING: pa.Schema = pa.schema([("cluster", pa.uint64()), ("document_number", pa.int32()), ("size", pa.int64())])
+_LINKS: pa.Schema = pa.schema([("number", pa.int64()), ("revision", pa.int64()), ("links", pa.binary())])
 _FRAMES: pa.Schema = pa.schema([("frame_number", pa.int64())])
 _MEMBER = Fields(columns=("hash", "cluster_hash"))
 _HAS_PARENT = {"exists": {"field": "copied"}}
@@ -317,6 +319,21 @@ class Extract:
         fields = Fields(source=True)
         clusters = self._reader.look_up(self._names["clusters"], "hash", signed(ids), fields)
         self._add("clusters", clusters, CLASSIFIED, _CLUSTER)
+
+    def load_links(self) -> None:
+        """Load what is known of the documents that were loaded with their sentences."""
+        numbers = self.db.arrays("SELECT number FROM documents")["number"].astype(np.int64)
+        fields = Fields(source=("number", "revision", "links"))
+        for hits in self._reader.look_up(self._names["documents"], "number", numbers, fields):
+            told = [hit["_source"] for hit in hits]
+            links = [None if one.get("links") is None else b64decode(one["links"]) for one in told]
+            columns = [[one["number"] for one in told], [one.get("revision") for one in told], links]
+            rows = pa.table([pa.array(*column) for column in zip(columns, _LINKS.types, strict=True)], _LINKS)
+            self.db.create("told", rows, temporary=True)
+            self.db.execute(
+                "UPDATE documents SET revision = t.revision, links = t.links FROM told t "
+                "WHERE t.number = documents.number; DROP TABLE told"
+            )
 
     def note_old_clusters(self, ids: Hashes) -> None:
         """Note what depends on these clusters, which are not loaded, because they are made again."""

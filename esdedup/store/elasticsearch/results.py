@@ -156,6 +156,7 @@ class PublishedResults(Results):
 
         with beside(partial(send, parts.early), ended, give_up, first=large) as early:
             if classifier is not None:
+                extract.load_links()
                 shown = Results(self._corpus, self._ledger, extract.db).some_clusters
                 ids = clusters.clusters.select(["id"])
                 give_meaning(extract.db, shown, ids, classifier, self._corpus, ordered=ordered)
@@ -198,6 +199,7 @@ class PublishedResults(Results):
                 number_new_frames(db, classifier)
                 note_frames(db, "SELECT frame_number FROM clusters")
                 extract.load_related(regrouped)
+                extract.load_links()
                 publishing.rank(db, self._unit)
                 ordered = in_order(db, self._corpus)
                 give_meaning(db, results.some_clusters, ids, classifier, self._corpus, ordered=ordered, partly=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -84,6 +85,8 @@ def document(checkpoint: SourceCheckpoint, row: dict[str, Any], kept: int) -> di
         "kept": kept,
         "place": row["place"],
         "language": row["language"],
+        "revision": row["revision"],
+        "links": None if row["links"] is None else b64encode(row["links"]).decode(),
     }
 
 

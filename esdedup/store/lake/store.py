@@ -209,7 +209,7 @@ class LakeStore(Store):
         kept = ", ".join(f"r.{name}" for name in SENTENCE_ROWS.names if name != "document")
         for table, columns in {
             "documents": "(r.number + p.first)::INTEGER AS number, r.source, r.key, coalesce(o.n, 1) AS occurrence, "
-            "r.title, r.content, r.sentences, r.place + p.places AS place, r.language, r.short, "
+            "r.title, r.content, r.sentences, r.place + p.places AS place, r.language, r.short, r.revision, r.links, "
             "(r.number + p.first)::BIGINT AS rowid "
             "FROM {} r JOIN parts p ON p.number = r.part LEFT JOIN occurrences o ON o.number = r.number + p.first",
             "sentences": f"(r.document + p.first)::INTEGER AS document, {kept}, "

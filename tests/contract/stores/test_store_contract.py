@@ -87,9 +87,8 @@ def rows(
     signer = TextSigner(signing)
     for place, (key, title, texts) in enumerate(documents):
         [content] = hashes([" ".join(texts)])
-        of_documents.append(
-            (first + place, source.number, key, title, content, len(texts), place + 1, LANGUAGES.get(key, "en"), 0)
-        )
+        told = (content, len(texts), place + 1, LANGUAGES.get(key, "en"), 0, None, None)
+        of_documents.append((first + place, source.number, key, title, *told))
         tokens = token_lists(signer.tokens(signer.views(text_column(list(texts))))).to_pylist()
         of_sentences += [
             (first + place, position, hash_, text, LANGUAGES.get(key, "en"), held, *[None] * 6)

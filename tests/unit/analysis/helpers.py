@@ -35,6 +35,7 @@ def judged(*clusters: Sequence[Text]) -> pa.Table:
                     "titled_once": True,
                     "named": [name, *[0] * (PLACES - 1)],
                     "documents": [name, *[0] * (PLACES - 1)],
+                    "links": None,
                     "since": [0] * PLACES,
                     "till": [0] * PLACES,
                 }
