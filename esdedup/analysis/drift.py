@@ -14,6 +14,7 @@ from esdedup.analysis.judging import LEAST_LISTED
 from esdedup.analysis.names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
 from esdedup.analysis.slots import SUBJECT, Frame, Slot
 from esdedup.analysis.spelling import same_time, spelled_alike
+from esdedup.analysis.stale import correction
 from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.values import DATE, NOTHING, WORDS, Value, difference, read_value, same_value
 from esdedup.analysis.values import NAME as NAME_TYPE
@@ -23,6 +24,8 @@ from esdedup.columns.cuts import roots, unite
 
 _MOST_VALUES = 200
 """Number of values of one slot that are compared, most common first."""
+
+_STATEMENT = ("id", "source", "document", "title", "revision", "timestamp", "text")
 
 _MOST_SENTENCES = 20
 """Number of sentences that are named for a value."""
@@ -46,7 +49,8 @@ def contradictions_of(clusters: Sequence[dict[str, Any]]) -> Iterator[list[dict[
     """Yield the contradictions in each cluster in the format of clusters.jsonl.
 
     Sentences of a template of three texts or more contradict each other if they name the same subject. Each
-    contradiction has the cluster's id, the frame, the slot with its type, the `fact` that differs, the `subject`, whether it is an update, and `values`
+    contradiction has the cluster's id, the frame, the slot with its type, the `fact` that differs, the `subject`,
+    whether it is an update, and `values`
     (text, count, sentences with this value, first and last time): first the two that most likely contradict each other,
     each beginning with the sentence in which it does, then the most common ones. It has the `majority` and the `newest`
     value as indices into `values` (null if there is none), the `difference` of the first two values if they are
@@ -181,7 +185,24 @@ def _told(found: _Differing, compared: Compared, held: ClusterTexts) -> dict[str
         "confidence": round(float(compared.likely[pair]), 3),
         "why": _why(found.fact, versions, change, compared.changed[pair]),
         "values": valued,
+        **_stale(found, compared, held, [row["value"] for row in valued]),
     }
+
+
+def _stale(found: _Differing, compared: Compared, held: ClusterTexts, values: Sequence[str]) -> dict[str, Any]:
+    """Return where a value still stands that a page has corrected, if members say what is `current`."""
+    if "current" not in held.members[0][0]:
+        return {}
+    names = int(compared.changed[found.pair, CHANGES.index("names in common")])
+    told = correction(held, found.groups, names)
+    if told is None:
+        return {}
+    old, new = (
+        found.slot.value(max(found.groups[told[which]], key=lambda place: len(held.members[place]))).text
+        for which in ("old", "new")
+    )
+    standing = [{name: member[name] for name in _STATEMENT} for member in told["standing"]]
+    return {"stale": told | {"old": old, "new": new, "standing": standing}}
 
 
 def _subject(sides: Sequence[Sequence[Member]], held: ClusterTexts, place: int) -> str | None:
@@ -282,8 +303,5 @@ def _value(
         "count": len(members),
         "first": times[0] if times else None,
         "last": times[-1] if times else None,
-        "sentences": [
-            {name: member[name] for name in ("id", "source", "document", "title", "revision", "timestamp", "text")}
-            for member in members[:_MOST_SENTENCES]
-        ],
+        "sentences": [{name: member[name] for name in _STATEMENT} for member in members[:_MOST_SENTENCES]],
     }

@@ -281,7 +281,9 @@ def lexicon() -> Lexicon:
         dict(_valued(languages, "ordinals", range(1, 21))),
         dict(_valued(languages, "scales", SCALES)),
         frozenset(word for words in languages for word in words["negatives"].split()),
-        frozenset(word for words in languages for name in ("function", "adverbs", "about") for word in words[name].split()),
+        frozenset(
+            word for words in languages for name in ("function", "adverbs", "about") for word in words[name].split()
+        ),
         dict(_valued(languages, "fractions", FRACTIONS)),
         frozenset(word for words in languages for word in words["pronouns"].split()),
         frozenset(word for words in languages for word in words["articles"].split()),

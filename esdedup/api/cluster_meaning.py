@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from esdedup.api.sources import Address, check_store
 from esdedup.errors import SourceError, UsageError
@@ -20,12 +20,19 @@ if TYPE_CHECKING:
 
 
 def drift(
-    *, store: Address | Store, since: str | None = None, document: str | None = None, limit: int | None = None
+    *,
+    store: Address | Store,
+    stale: bool = False,
+    since: str | None = None,
+    document: str | None = None,
+    limit: int | None = None,
 ) -> Rows[Contradiction]:
     """List contradictions: sentences about one subject that state different facts, surest first.
 
     Args:
         store: Address of a store, or an open one.
+        stale: Only corrections that did not arrive: a page has changed a fact, and others still state the old one;
+            newest first.
         since: A date (2024-05-31): only contradictions with a value that no page had before.
         document: Only clusters with a sentence of the document with this id.
         limit: Most contradictions to return. Default: all.
@@ -42,6 +49,7 @@ def drift(
     """
     check_store(store)
     from esdedup.analysis.drift import contradictions
+    from esdedup.jobs.current_pages import mark_current
     from esdedup.jobs.preconditions import check_count, moment
     from esdedup.jobs.questions import opened_kinds, storable
     from esdedup.output.contents.base import Rows
@@ -53,13 +61,17 @@ def drift(
         having="contradictions", document=document and storable(document), sort="contradiction", shared=True
     )
     with opened_kinds(store) as opened:
+        clusters = opened.results.cluster_rows(query)
         found = [
             row
-            for cluster in opened.results.cluster_rows(query)
+            for cluster in (mark_current(opened, clusters) if stale else clusters)
             for row in contradictions(cluster)
             if begin is None or any((value["first"] or "") >= begin for value in row["values"])
+            if not stale or "stale" in row
         ]
     found.sort(key=lambda row: (-row["confidence"], row["cluster"], row["slot"]))
+    if stale:
+        found.sort(key=lambda row: row["stale"]["timestamp"] or "", reverse=True)
     return Rows([Contradiction.of(row) for row in found[:limit]])
 
 
@@ -132,7 +144,9 @@ def fill(frame: str, table: Address) -> Iterator[str]:
         raise SourceError(f"{path}: {error}; use a CSV file in UTF-8 with a header line") from error
 
 
-def lineage(*, store: Address | Store, document: str | None = None, limit: int | None = None) -> Lineage:
+def lineage(
+    *, store: Address | Store, unattributed: bool = False, document: str | None = None, limit: int | None = None
+) -> Lineage:
     """Show which sentence came first: a tree for each cluster that was copied from page to page, most copies first.
 
     The parent of a sentence is the most similar one that is known to have appeared earlier elsewhere. Dumps with full
@@ -140,8 +154,10 @@ def lineage(*, store: Address | Store, document: str | None = None, limit: int |
 
     Args:
         store: Address of a store, or an open one.
+        unattributed: Also list passages of three sentences and more that a page has word for word from an older one,
+            without a link to it; the longest first.
         document: Only clusters with a sentence of the document with this id.
-        limit: Most trees to return. Default: all.
+        limit: Most trees to return, and most passages. Default: all.
 
     Returns:
         The trees; of the whole store also how many copies each kind of editor added, and how many clustered sentences
@@ -164,4 +180,12 @@ def lineage(*, store: Address | Store, document: str | None = None, limit: int |
     with opened_kinds(store) as opened:
         trees = [descended(tree) for tree in opened.results.trees(query) if tree["members"]]
         copiers, undated = opened.results.copiers()
-    return Lineage.of({"trees": trees, "editors": editors(copiers), "undated": undated})
+        told: dict[str, Any] = {
+            "undated": undated,
+            "ordered": opened.results.ordered(),
+            "shared": opened.results.spread(),
+        }
+        if unattributed:
+            passages = opened.results.passages()
+            told["unattributed"] = [row for row in passages if document in (None, row["document"])][:limit]
+    return Lineage.of({"trees": trees, "editors": editors(copiers), **told})

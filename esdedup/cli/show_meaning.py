@@ -11,7 +11,7 @@ from esdedup.terminal import printable
 
 if TYPE_CHECKING:
     from esdedup.analysis.templates import Table
-    from esdedup.output.contents.meaning_answers import Contradiction, Lineage
+    from esdedup.output.contents.meaning_answers import Contradiction, Correction, Lineage, Passage
 
 _WIDTH = 160
 _VALUES = 6
@@ -35,6 +35,9 @@ def drift_text(rows: Sequence[Contradiction]) -> str:
         lines.append(f"{row['confidence']:.2f}  {possible}{row['change']}, {about}{row['fact']}{apart}")
         lines.append(f"      {shortened(row['frame'], _WIDTH)}")
         lines.append(f"      {row['why']}")
+        if row.get("stale") is not None:
+            lines += _stale_lines(row["stale"])
+            continue
         for place, value in enumerate(row["values"][:_VALUES]):
             notes = [name for name, at in (("majority", row["majority"]), ("newest", row["newest"])) if at == place]
             first = value["sentences"][0]
@@ -45,6 +48,19 @@ def drift_text(rows: Sequence[Contradiction]) -> str:
         if len(row["values"]) > _VALUES:
             lines.append(f"      … {plural(len(row['values']) - _VALUES, 'more value')}")
     return "\n".join(lines)
+
+
+def _stale_lines(stale: Correction) -> list[str]:
+    """Who changed a value and when, and where the old one still stands."""
+    who = f" by {printable(stale['contributor'])}" if stale["contributor"] else ""
+    when = f" on {stale['timestamp']}" if stale["timestamp"] else ""
+    old, new = (shortened(stale[name] or "∅", 60) for name in ("old", "new"))
+    places = [where(place) for place in stale["standing"]]
+    more = f" and {len(places) - _VALUES:,} more" if len(places) > _VALUES else ""
+    return [
+        f"      changed in {shortened(stale['page'], 60)}{who}{when}: {old} → {new}",
+        f"      still {old}: {'; '.join(places[:_VALUES])}{more}",
+    ]
 
 
 def template_text(table: Table) -> str:
@@ -81,8 +97,17 @@ def lineage_text(found: Lineage) -> str:
             left += [(child, depth + 1) for child in reversed(below.get(member["id"], []))]
         if shown < len(tree["members"]):
             lines.append(f"  … {len(tree['members']) - shown:,} more")
+    if not found["ordered"]:
+        shared = plural(found["shared"], "cluster has", "clusters have")
+        return (
+            "who copied from whom cannot be known: a single plain dump shows no order in time; index the history of "
+            f"its pages (--revisions all), or dumps of two dates\n{shared} sentences of several documents; "
+            "esdedup overlap lists the documents that share them"
+        )
     if not lines:
         lines.append("nothing was copied from page to page")
+    if "unattributed" in found:
+        lines += _passage_lines(found["unattributed"])
     lines.append(
         "copies in the whole store, added by: "
         + ", ".join(f"{editor} {count:,}" for editor, count in found["editors"].items())
@@ -90,6 +115,21 @@ def lineage_text(found: Lineage) -> str:
     if found["undated"]:
         lines.append(f"left out: {plural(found['undated'], 'sentence')} without a time")
     return "\n".join(lines)
+
+
+def _passage_lines(passages: Sequence[Passage]) -> list[str]:
+    """Each passage that was copied without a link, with its first sentence."""
+    if not passages:
+        return ["no passage of three sentences was copied without a link to its page"]
+    lines = []
+    for one in passages:
+        names = (one["title"] or one["document"], one["source_title"] or one["source_document"])
+        here, there = (shortened(name, 60) for name in names)
+        who = f" by {printable(one['contributor'])}" if one["contributor"] else ""
+        when = f" on {printable(one['timestamp'])}" if one["timestamp"] else ""
+        lines.append(f"{here}: {plural(len(one['texts']), 'sentence')} of {there}, without a link, added{who}{when}")
+        lines.append(f"      {shortened(one['texts'][0], _WIDTH)}")
+    return lines
 
 
 def _appearance(member: dict[str, Any]) -> str:

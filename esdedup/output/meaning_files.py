@@ -6,7 +6,7 @@ import csv
 import html
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, TextIO
@@ -127,6 +127,34 @@ def _clean(text: str) -> str:
     return _NO_XML.sub("\ufffd", text)
 
 
+_ATOM = "http://www.w3.org/2005/Atom"
+
+
+def atom_feed(rows: Sequence[Mapping[str, Any]], base: str) -> bytes:
+    """Return corrections that did not arrive as an Atom feed (RFC 4287), with links below `base`."""
+    newest = max((row["stale"]["timestamp"] or "" for row in rows), default="") or "1970-01-01T00:00:00Z"
+    feed = etree.Element("feed", xmlns=_ATOM)
+    _element(feed, "title", "Corrections that did not arrive")
+    _element(feed, "id", f"{base}stale.atom")
+    _element(feed, "updated", newest)
+    etree.SubElement(feed, "link", rel="self", href=f"{base}stale.atom")
+    for row in rows:
+        told = row["stale"]
+        entry = etree.SubElement(feed, "entry")
+        _element(entry, "title", f"{told['page']}: {told['old'] or '∅'} → {told['new'] or '∅'}")
+        _element(entry, "id", f"{base}clusters/{row['cluster']}#{row['slot']}")
+        _element(entry, "updated", told["timestamp"] or newest)
+        etree.SubElement(entry, "link", href=f"{base}clusters/{row['cluster']}")
+        _element(etree.SubElement(entry, "author"), "name", told["contributor"] or "unknown")
+        pages = ", ".join(dict.fromkeys(place["title"] or place["document"] for place in told["standing"]))
+        _element(entry, "summary", f"{told['after']} The old value still stands on: {pages}.")
+    return etree.tostring(feed, encoding="utf-8", xml_declaration=True)
+
+
+def _element(parent: etree._Element, name: str, text: str) -> None:
+    etree.SubElement(parent, name).text = _clean(text)
+
+
 _Spelled = Callable[[str], str]
 
 _NO_TITLE = re.compile(r"[\[\]{}|<>#~\n]|^\s*$")
@@ -164,13 +192,27 @@ def _listed(
     """Return the list in the syntax of `heading`, `item` and `below`."""
     if not rows:
         return "No statements differ.\n"
-    lines = [heading.format("Statements that differ"), ""]
+    stale = any("stale" in row for row in rows)
+    lines = [heading.format("Corrections that did not arrive" if stale else "Statements that differ"), ""]
     for row in rows:
+        if "stale" in row:
+            lines += _corrected(row, item, below, quoted, linked)
+            continue
         lines.append(f"{item.format(quoted(row['frame']))} ({row['fact']}, confidence {row['confidence']:.2f})")
         for place, value in enumerate(row["values"]):
             line = below.format(quoted(value["value"] or "∅")) + _described(row, place)
             lines.append(f"{line}: {_who(value, linked, quoted)}")
     return "\n".join(lines) + "\n"
+
+
+def _corrected(row: dict[str, Any], item: str, below: str, quoted: _Spelled, linked: _Spelled) -> Iterator[str]:
+    told = row["stale"]
+    when = [quoted(str(told[name])) for name in ("revision", "timestamp", "contributor") if told[name] is not None]
+    changed = f"{quoted(told['old'] or '∅')} → {quoted(told['new'] or '∅')}"
+    yield f"{item.format(linked(told['page']))} ({', '.join(when)}): {changed}"
+    for place in told["standing"]:
+        where = linked(place["title"]) if place["title"] else quoted(place["document"])
+        yield f"{below.format(where)}: {quoted(place['text'])}"
 
 
 def _described(row: dict[str, Any], place: int) -> str:

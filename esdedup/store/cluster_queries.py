@@ -28,7 +28,7 @@ class ClusterQuery:
     article: str | None = None  # with a sentence of a document with this id or title
     ids: tuple[str, ...] | None = None  # those with these ids
     max_size: int = MOST
-    shared: bool = False  # in addition: what its documents share, and `frames`, for `esdedup.analysis.drift`
+    shared: bool = False  # in addition what `esdedup.analysis.drift` needs
     brief: bool = False  # only the first two members of the representative's text and of the weakest edge's texts
     # in addition: frame, contradictions, contradiction, copies
 
@@ -52,9 +52,16 @@ def is_cluster_id(identity: str) -> bool:
     return re.fullmatch(r"[0-9a-f]{16}", identity) is not None
 
 
-def cluster_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
+_BRIEFLY = ("frame", "contradictions", "contradiction", "copies")
+_SHARED = ("shared", "frames")
+_TOLD = ("contributor", "newest", "source_number")  # the newest revision of the document
+"""Properties of clusters and members that the contract does not contain."""
+
+
+def cluster_of(rows: list[dict[str, Any]], query: ClusterQuery = ALL_CLUSTERS) -> dict[str, Any]:
     """Make a cluster from the rows of its members. Each row repeats the columns of the cluster."""
     cluster = rows[0]
+    told = _TOLD if query.shared else ()
     _require(rows)
     firsts = {row["hash"]: row["sentence"] for row in rows if row["turn"] == 1}
     weakest = [firsts.get(cluster["weakest_a"]), firsts.get(cluster["weakest_b"])]
@@ -73,10 +80,12 @@ def cluster_of(rows: list[dict[str, Any]]) -> dict[str, Any]:
             {
                 "id": row["sentence"],
                 **{name: row[name] for name in ("source", "document", "title", "position", "text")},
-                **{name: row[name] for name in ("revision", "timestamp", "last_revision")},
+                **{name: row[name] for name in ("revision", "timestamp", "last_revision", *told)},
             }
             for row in rows
         ],
+        **{name: cluster[name] for name in _BRIEFLY if query.brief},
+        **{name: cluster[name] for name in _SHARED if query.shared},
     }
 
 

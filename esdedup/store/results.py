@@ -15,7 +15,9 @@ from esdedup.errors import UsageError
 from esdedup.store.cluster_kinds import give_meaning, insert_clusters
 from esdedup.store.cluster_queries import ALL_CLUSTERS, ORDERS, ClusterQuery, cluster_of, is_cluster_id, tree_of
 from esdedup.store.naming import NAMED, SOURCE_GROUPS, rank_members, sentence_id
+from esdedup.store.new_matches import new_matches
 from esdedup.store.origins import in_order, moment
+from esdedup.store.passages import SPREAD, copied_passages
 from esdedup.store.schemas import MEMBERSHIPS, PAIRS
 from esdedup.store.shared_documents import note_clusters
 from esdedup.text.words import holding
@@ -224,57 +226,34 @@ class Results:
         return (batch.cast(MEMBERSHIPS) for batch in batches)
 
     def new_matches(self, first: int, limit: int) -> tuple[int, list[dict[str, Any]]]:
-        """Return the number of sentences of documents from number `first` on with a match, and the first `limit`.
+        """As `esdedup.store.new_matches.new_matches`."""
+        return new_matches(self.db, self._unit, _SHOWN_TEXTS, first, limit)
 
-        Rows id, text, match (an identical sentence, else the most similar one), match_text, jaccard; by document and
-        position.
-        """
-        db = self.db
-        db.execute(
-            "CREATE OR REPLACE TEMP TABLE arrived AS SELECT s.document, s.position, s.hash FROM sentences s "
-            f"JOIN ({_SHOWN_TEXTS}) USING (hash) WHERE s.document >= {int(first)}"
-        )
-        count = db.count("SELECT count(*) FROM arrived")
-        db.execute(
-            f"CREATE OR REPLACE TEMP TABLE shown AS SELECT * FROM arrived ORDER BY document, position LIMIT {limit}"
-        )
-        db.execute(
-            """
-            CREATE OR REPLACE TEMP TABLE partners AS
-            SELECT hash, arg_max(partner, (coalesce(jaccard, 0), -partner::HUGEINT)) AS partner, max(jaccard) AS jaccard
-            FROM (SELECT a AS hash, b AS partner, jaccard FROM pairs UNION ALL SELECT b, a, jaccard FROM pairs)
-            SEMI JOIN shown USING (hash) GROUP BY hash
-            """
-        )
-        rank_members(db, self._unit, "faces", "SELECT hash FROM shown UNION SELECT partner AS hash FROM partners")
-        rows = db.rows(
-            """
-            SELECT me.id, me.text, coalesce(twin.id, other.id), coalesce(twin.text, other.text),
-                CASE WHEN twin.id IS NULL THEN p.jaccard ELSE 1.0 END
-            FROM shown a JOIN faces me ON me.hash = a.hash AND me.number = a.document AND me.position = a.position
-            LEFT JOIN faces twin ON twin.hash = me.hash AND twin.turn = CASE WHEN me.turn = 1 THEN 2 ELSE 1 END
-            LEFT JOIN partners p ON p.hash = a.hash LEFT JOIN faces other ON other.hash = p.partner AND other.turn = 1
-            ORDER BY a.document, a.position
-            """
-        )
-        names = ("id", "text", "match", "match_text", "jaccard")
-        return count, [
-            dict(zip(names, (*row[:4], None if row[4] is None else round(row[4], 6)), strict=True)) for row in rows
-        ]
+    def ordered(self) -> bool:
+        """Whether copies were told, because the sources show an order in time."""
+        return self.db.count("SELECT count(copies) FROM clusters") > 0
+
+    def spread(self) -> int:
+        """Count the clusters that are not ignored and have sentences of several documents."""
+        return self.db.count(SPREAD)
+
+    def passages(self) -> list[dict[str, Any]]:
+        """As `esdedup.store.passages.copied_passages`."""
+        return copied_passages(self.db)
 
     def cluster_rows(self, query: ClusterQuery = ALL_CLUSTERS) -> Iterator[dict[str, Any]]:
         """Yield clusters in order, with members by (source, document, position), in the form of the contract."""
         order, holds, values = self._conditions(query)
         few = query != replace(ALL_CLUSTERS, sort=query.sort)
-        for rows in self._groups(order, holds, values, query.limit, few, brief=query.brief):
-            beside = (*(_BESIDE if query.brief else ()), *(_EVIDENCE if query.shared else ()))
-            yield cluster_of(rows) | {name: rows[0][name] for name in beside}
+        more = _WITH_NEWEST if query.shared else ""
+        for rows in self._groups(order, holds, values, query.limit, few, more, brief=query.brief):
+            yield cluster_of(rows, query)
 
     def some_clusters(self, ids: pa.Table) -> Iterator[dict[str, Any]]:
         """Yield the clusters in column `id`, also ignored ones, in any order."""
         self.db.create("some_clusters", ids, temporary=True)
-        for rows in self._groups("id", ["id IN (SELECT id FROM some_clusters)"], [], None, True):
-            yield cluster_of(rows) | {name: rows[0][name] for name in _EVIDENCE}
+        for rows in self._groups("id", ["id IN (SELECT id FROM some_clusters)"], [], None, True, _WITH_NEWEST):
+            yield cluster_of(rows, ClusterQuery(shared=True))
         self.db.execute("DROP TABLE some_clusters")
 
     def trees(self, query: ClusterQuery) -> Iterator[dict[str, Any]]:
@@ -402,9 +381,9 @@ SELECT least(one.id, two.id) AS a, greatest(one.id, two.id) AS b, p.jaccard, p.w
     p.probability
 FROM (SELECT * FROM pairs WHERE {_SHOWN} AND {{}}) p JOIN members one ON one.hash = p.a AND one.turn = 1
 JOIN members two ON two.hash = p.b AND two.turn = 1"""
-_BESIDE = ("frame", "contradictions", "contradiction", "copies")
-"""Properties of a cluster that the contract does not contain."""
-_EVIDENCE = ("shared", "frames")
+_WITH_NEWEST = """LEFT JOIN (
+    SELECT number AS document_number, revision AS newest, source AS source_number FROM documents
+) o ON o.document_number = m.number"""
 
 _WITH_PARENTS = """LEFT JOIN (
     SELECT o.document AS number, o.position AS place, p.id AS parent, o.jaccard, o.edits, o.copied

@@ -11,11 +11,11 @@ from starlette.responses import Response
 
 from esdedup.analysis.templates import Table
 from esdedup.files import compact_json
-from esdedup.output.meaning_files import write_csv
+from esdedup.output.meaning_files import atom_feed, write_csv
 from esdedup.web.answers.browse import whole_cluster
 from esdedup.web.answers.meanings import whole_table
 from esdedup.web.request_queue import RequestQueue
-from esdedup.web.views import ERRORS, ClusterId
+from esdedup.web.views import ERRORS, ClusterId, stale
 
 _MEMBER = ("id", "source", "document", "title", "position", "revision", "timestamp", "text")
 
@@ -47,6 +47,14 @@ def add_exports(app: FastAPI, queue: RequestQueue) -> None:
         """A row for each sentence, a column for each slot."""
         found = await queue.ask(request, lambda store: _fillers(whole_table(store, identity)), long=True)
         return _file(found, f"{identity}.csv", "text/csv; charset=utf-8")
+
+    @app.get("/stale.atom", summary="Corrections that did not arrive, as a feed.", tags=["files"])
+    async def stale_feed(request: Request) -> Response:
+        """An Atom feed (RFC 4287): an entry for each correction, the newest first."""
+        found = await queue.ask(request, stale())
+        rows: Any = found["corrections"]
+        feed = atom_feed(rows, str(request.base_url))
+        return Response(feed, 200, None, "application/atom+xml; charset=utf-8")
 
 
 def _described(*forms: str) -> dict[int | str, dict[str, Any]]:

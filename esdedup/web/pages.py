@@ -81,6 +81,7 @@ SECTIONS = (
     ("/", "Check"),
     ("/clusters", "Clusters"),
     ("/contradictions", "Contradictions"),
+    ("/stale", "Corrections"),
     ("/templates", "Templates"),
     ("/articles", "Articles"),
     ("/overview", "Overview"),

@@ -105,6 +105,11 @@ def contradictions(
     return lambda store: meanings.contradiction_list(store, document, article, after)
 
 
+def stale() -> CachedQuery[shapes.CorrectionList]:
+    """Corrections that did not arrive: a page has changed a fact, and others still state the old one."""
+    return CachedQuery("stale", meanings.corrections)
+
+
 def templates(
     min_size: Annotated[Size, _unless_empty(3)] = 3,
     document: Words = None,
@@ -169,6 +174,7 @@ VIEWS = (
     View("/clusters", "clusters.html", clusters, shapes.ClusterList),
     View("/clusters/{identity}", "cluster.html", cluster, shapes.ClusterPage),
     View("/contradictions", "contradictions.html", contradictions, shapes.ContradictionList),
+    View("/stale", "stale.html", stale, shapes.CorrectionList),
     View("/templates", "templates.html", templates, shapes.ClusterList),
     View("/templates/{identity}", "template.html", template, shapes.TemplateTable),
     View("/articles", "articles.html", article_list, shapes.ArticleList),

@@ -9,7 +9,7 @@ from esdedup.analysis.lineage import EDITORS
 from esdedup.analysis.names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
 from esdedup.analysis.values import DATE, NAME, NUMBER, QUANTITY, WORDS
 from esdedup.output.contents.base import Result, answer
-from esdedup.output.contents.field_types import ClusterId, Count, Share
+from esdedup.output.contents.field_types import MISSING, ClusterId, Count, Share
 
 SlotType = Annotated[str, ("enum", (NUMBER, QUANTITY, DATE, NAME, WORDS))]
 Fact = Annotated[str, ("enum", (NUMBER, QUANTITY, DATE, NAME, WORDS, NEGATION, OPPOSITE, ORDER))]
@@ -54,6 +54,30 @@ class StatedValue(Result):
 
 
 @answer
+class Correction(Result, shown=("page", "old", "new")):
+    """A page has changed a value, and others still state the old one."""
+
+    page: str
+    """Title of the page, or the id of its document."""
+    old: str
+    """The value that it had."""
+    new: str
+    """The value that it has now."""
+    revision: int | None
+    """Id of the wiki revision that changed it, or of the newest one that was read."""
+    timestamp: str | None
+    """Time of this revision."""
+    contributor: str | None
+    """Name or address of who changed it, if all revisions were read; null if it is hidden or unknown."""
+    before: str
+    """The text with the old value."""
+    after: str
+    """The text with the new value."""
+    standing: list[Statement]
+    """Where the old value still stands, on other pages."""
+
+
+@answer
 class Contradiction(Result, shown=("confidence", "slot", "frame")):
     """A place where sentences of one cluster state different facts."""
 
@@ -83,6 +107,8 @@ class Contradiction(Result, shown=("confidence", "slot", "frame")):
     """The values: first the two that most likely contradict each other, then the most common ones."""
     frame: str
     """What the sentences have in common, with the names of slots in braces."""
+    stale: Correction = MISSING
+    """The correction that did not arrive, of those that `--stale` lists."""
 
 
 @answer
@@ -142,6 +168,26 @@ class Copiers(Result):
 
 
 @answer
+class Passage(Result, shown=("title", "source_title", "timestamp")):
+    """Sentences that a page has word for word from an older one, which it does not name."""
+
+    document: str
+    """Id of the younger document."""
+    title: str | None
+    """Its title."""
+    source_document: str
+    """Id of the older document."""
+    source_title: str | None
+    """Its title."""
+    timestamp: str | None
+    """When the first sentence appeared in the younger one."""
+    contributor: str | None
+    """Name or address of who added it; null if it is hidden or unknown."""
+    texts: list[str]
+    """The sentences."""
+
+
+@answer
 class Lineage(Result, shown=("editors", "undated")):
     """Who wrote a sentence first."""
 
@@ -151,6 +197,13 @@ class Lineage(Result, shown=("editors", "undated")):
     """Who added the copies."""
     undated: Count
     """Number of clustered sentences without a time, which are left out."""
+    ordered: bool
+    """Whether the sources can show an order in time: a history, or dumps of two dates. Otherwise there are no trees."""
+    shared: Count
+    """Number of clusters with sentences of several documents."""
+    unattributed: list[Passage] = MISSING
+    """Passages of three sentences and more that were copied word for word, from a page that the other one does not
+    name; with `--unattributed`."""
 
 
 @answer

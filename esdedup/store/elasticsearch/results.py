@@ -61,6 +61,7 @@ class PublishedResults(Results):
             extract = self._begin()
             extract.load_results()
             extract.load_sentences()
+            extract.load_links()
             self._held = extract.db
         return self._held
 
@@ -263,6 +264,8 @@ class PublishedResults(Results):
             extract = self._extract(db)
             extract.load_clusters(chosen, brief=query.brief)
             extract.load_sentences()
+            if query.shared:
+                extract.load_links()
             yield Results(self._corpus, self._ledger, db)
 
     def closure(self, texts: pa.Table) -> tuple[pa.Table, pa.Table]:
@@ -322,6 +325,19 @@ class PublishedResults(Results):
         if self._held is not None:
             return super().contradictions()
         return sum(int(found) * clusters for found, clusters in self._clusters_by("contradictions"))
+
+    def ordered(self) -> bool:
+        """As `Results.ordered`, computed by the server."""
+        if self._held is not None or self._open.results is None:
+            return super().ordered()
+        return self._open.reader.count(self._open.names["clusters"], {"exists": {"field": "copies"}}) > 0
+
+    def spread(self) -> int:
+        """As `Results.spread`, computed by the server."""
+        if self._held is not None or self._open.results is None:
+            return super().spread()
+        several = {"bool": {"filter": [_SHOWN, {"range": {"document_count": {"gte": 2}}}]}}
+        return self._open.reader.count(self._open.names["clusters"], several)
 
     def _clusters_by(self, field: str, kind: str | None = None) -> list[tuple[Any, int]]:
         """Count the clusters for each value of a field, in order. With `kind`, only those of a kind, not ignored."""

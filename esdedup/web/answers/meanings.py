@@ -8,6 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from esdedup.analysis.templates import Table, table_of
+from esdedup.api.cluster_meaning import drift
 from esdedup.store.cluster_queries import ClusterQuery
 from esdedup.store.store import Store
 from esdedup.web.answers.browse import (
@@ -20,13 +21,15 @@ from esdedup.web.answers.browse import (
     whole_cluster,
     with_members,
 )
-from esdedup.web.answers.shapes import ContradictionList, TemplateTable
+from esdedup.web.answers.shapes import ContradictionList, CorrectionList, TemplateTable
 
 CLUSTERS = 10
 """Clusters on a page of contradictions."""
 
 MOST_TOGETHER = 20_000
 """Limit on the sentences of these clusters. Smaller clusters come first."""
+
+MOST_CORRECTIONS = 200
 
 MOST_ROWS = 500
 """Rows of a template's table that a page shows."""
@@ -57,6 +60,13 @@ def contradiction_list(
     cut = [head for head in heads if (head["contradictions"] or 0) > listed[head["id"]]]
     total = None if document or article else store.results.contradictions()
     return {"contradictions": rows, "cut": cut, "after": following, "total": total}  # type: ignore[typeddict-item]
+
+
+def corrections(store: Store) -> CorrectionList:
+    """Return the corrections that did not arrive, the newest first. Needs all contradictions."""
+    rows = drift(store=store, stale=True)
+    found: Any = [row.to_dict() for row in rows[:MOST_CORRECTIONS]]
+    return {"corrections": found, "total": len(rows)}
 
 
 def whole_table(store: Store, identity: str) -> Table:

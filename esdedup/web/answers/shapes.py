@@ -170,6 +170,13 @@ class ContradictionList(TypedDict):
     total: int | None  # contradictions on all pages; None for one document
 
 
+class CorrectionList(TypedDict):
+    """Corrections that other pages have not made, the newest first: `stale` says where the old value still stands."""
+
+    corrections: list[Contradiction]
+    total: int  # more than these, if they are many
+
+
 class TemplateTable(TypedDict):
     """A template as a table: its frame, and one row for each sentence. No rows if there are too many for a page."""
 

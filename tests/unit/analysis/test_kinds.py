@@ -91,7 +91,8 @@ def judged_versions(texts: Sequence[str]) -> dict[str, Any]:
     nowhen = [0] * PLACES
     rows: list[dict[str, Any]] = [
         {
-            "cluster": 7, "representative": place == 0, "text": text, "frames": 1, "narrow": True, "links": None, "titles": "Aram",
+            "cluster": 7, "representative": place == 0, "text": text, "frames": 1, "narrow": True,
+            "links": None, "titles": "Aram",
             "titled_once": True,
             "named": [5, 0, 0, 0],
             "documents": [place + 1, 0, 0, 0], "since": nowhen, "till": nowhen,

@@ -1,0 +1,81 @@
+"""Corrections that did not arrive: a page has changed a fact, and other pages still say what it said before."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from esdedup.analysis.comparing import ClusterTexts, Member, page_of
+
+_MOST_FRAMES = 2
+"""What stands in more clusters is a pattern: its values are equal by chance."""
+
+
+class _Change(NamedTuple):
+    """A page says `new` since the time of `member`, and no longer `old`; both are indices of values."""
+
+    page: str
+    old: int
+    new: int
+    before: Member
+    member: Member
+
+
+def correction(held: ClusterTexts, groups: Sequence[Sequence[int]], names: int) -> dict[str, Any] | None:
+    """Return the first change of a value that other pages have not made; None if there is none.
+
+    `groups` are the texts of each value, and `names` is the number of names that texts have in common. Members say
+    whether they are `current`, and who wrote them (`contributor`).
+    """
+    if held.frames > _MOST_FRAMES:
+        return None
+    stated = [[member for place in group for member in held.members[place]] for group in groups]
+    found = []
+    for change in _changes(stated):
+        updated = {page_of(member) for member in stated[change.new] if member["current"]}
+        still = [
+            member
+            for member in stated[change.old]
+            if member["current"] and page_of(member) not in updated and (names or _named(change, member))
+        ]
+        if still:
+            found.append((change.member["timestamp"] or "", change, still))
+    if not found:
+        return None
+    _, change, still = min(found, key=lambda row: row[0])
+    return {
+        "page": change.page,
+        "old": change.old,
+        "new": change.new,
+        **{name: change.member[name] for name in ("revision", "timestamp", "contributor")},
+        "before": change.before["text"],
+        "after": change.member["text"],
+        "standing": still,
+    }
+
+
+def _changes(stated: Sequence[Sequence[Member]]) -> Iterator[_Change]:
+    """Yield each value that a page no longer has, with the one that it has now."""
+    pages: dict[str, dict[int, list[Member]]] = defaultdict(lambda: defaultdict(list))
+    for value, members in enumerate(stated):
+        for member in members:
+            pages[page_of(member)][value].append(member)
+    for page, values in pages.items():
+        now = [value for value, members in values.items() if any(member["current"] for member in members)]
+        if len(now) != 1:
+            continue
+        first = {value: min(members, key=_time) for value, members in values.items()}
+        for value in values.keys() - set(now):
+            if _time(first[value]) < _time(first[now[0]]):
+                yield _Change(page, value, now[0], first[value], first[now[0]])
+
+
+def _time(member: Member) -> tuple[str, int]:
+    return member["timestamp"] or "", member["revision"] or 0
+
+
+def _named(change: _Change, member: Member) -> bool:
+    """Whether a text names the title of the page that has changed, or of its own."""
+    text = member["text"].casefold()
+    return any(title.casefold() in text for title in (change.page, page_of(member)))
