@@ -11,7 +11,7 @@ import numpy as np
 from esdedup.analysis.changes import CHANGES
 from esdedup.analysis.comparing import ClusterTexts, Compared, Member, compare, hold_each, page_of
 from esdedup.analysis.judging import LEAST_LISTED
-from esdedup.analysis.names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, UPDATE
+from esdedup.analysis.names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, TEMPLATE, UPDATE
 from esdedup.analysis.slots import SUBJECT, Frame, Slot
 from esdedup.analysis.spelling import same_time, spelled_alike
 from esdedup.analysis.stale import correction
@@ -58,7 +58,7 @@ def contradictions_of(clusters: Sequence[dict[str, Any]]) -> Iterator[list[dict[
     """
     for cluster, held in zip(clusters, hold_each(clusters), strict=True):
         everywhere = [list(range(len(held.texts)))]
-        several = cluster["kind"] == "template" and len(held.texts) > 2
+        several = cluster["kind"] == TEMPLATE and len(held.texts) > 2
         groups = _of_one_subject(held.aligned.frame, held.members) if several else everywhere
         frame = held.aligned.frame.text()
         yield [

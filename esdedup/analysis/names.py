@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 Kind = Literal["template", "identical", "copyediting", "drift", "references", "other", "record"]
 KINDS: tuple[str, ...] = get_args(Kind)
-RECORD = KINDS[-1]
+TEMPLATE, RECORD = KINDS[0], KINDS[-1]
 
 
 NEGATION, OPPOSITE, ORDER = "negation", "opposite", "order"

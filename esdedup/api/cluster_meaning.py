@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from esdedup.api.sources import Address, check_store
 from esdedup.errors import SourceError, UsageError
+from esdedup.plurals import plural
 from esdedup.store.cluster_queries import ClusterQuery
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def drift(
     """
     check_store(store)
     from esdedup.analysis.drift import contradictions
+    from esdedup.analysis.names import TEMPLATE
     from esdedup.jobs.current_pages import mark_current
     from esdedup.jobs.preconditions import check_count, moment
     from esdedup.jobs.questions import opened_kinds, storable
@@ -69,10 +71,12 @@ def drift(
             if begin is None or any((value["first"] or "") >= begin for value in row["values"])
             if not stale or "stale" in row
         ]
+        patterns = 0 if stale else opened.results.kinds().get(TEMPLATE, 0)
     found.sort(key=lambda row: (-row["confidence"], row["cluster"], row["slot"]))
     if stale:
         found.sort(key=lambda row: row["stale"]["timestamp"] or "", reverse=True)
-    return Rows([Contradiction.of(row) for row in found[:limit]])
+    note = f"not listed: {plural(patterns, 'template')}, whose values tell pages apart; esdedup templates shows them"
+    return Rows([Contradiction.of(row) for row in found[:limit]], note if patterns else "")
 
 
 def templates(

@@ -46,7 +46,8 @@ def drift(review: str | None, limit: int | None, as_json: bool, quiet: bool, **o
 
     if limit is None and review is None and not as_json:
         limit = _SHOWN
-    rows = list(first_rows(esdedup.drift(**options, limit=one_more(limit)), limit))
+    found = esdedup.drift(**options, limit=one_more(limit))
+    rows = list(first_rows(found, limit))
     if review is not None:
         from esdedup.output import meaning_files
 
@@ -55,7 +56,7 @@ def drift(review: str | None, limit: int | None, as_json: bool, quiet: bool, **o
         for row in rows:
             click.echo(json_line(row.to_dict()))
     else:
-        click.echo(printable_lines(drift_text(rows)))
+        click.echo(printable_lines("\n".join(filter(None, (drift_text(rows), found.note)))))
 
 
 @command(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import chain
+from itertools import chain, combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import esdedup
 from esdedup.analysis.names import KINDS
 from scripts.benchmarks.bench import Bench
 from scripts.benchmarks.calibration import calibration_error, picture, reliability
+from scripts.benchmarks.plants import SETTINGS, planted
 from scripts.benchmarks.rows import Row, at_least, at_most
 from scripts.benchmarks.truth_corpora import CORPORA, HALVES, LATER, Clustered, clustered, hashes_of, later
 from scripts.benchmarks.truth_pairs import Pair, pairs_of
@@ -28,6 +29,8 @@ VERDICTS = Path(__file__).with_name("verdicts.tsv")
 """Pairs of texts by their content hashes: whether a person says that they contradict each other."""
 
 FIRST, ENOUGH = 20, 0.5
+SURE_KINDS = ("number", "negation", "quantity")
+"""Kinds of planted edits of which nearly all are to be listed."""
 SETS = ("vitaminc-evidence", "vitaminc-claims", "iterater", "paws-wiki", "paws-x")
 PAIRS: dict[str, Any] = {
     "unit": "record", "shingle": "char:5", "jaccard": 0.55, "exact": True, "min_chars": 0, "id_column": "id",
@@ -49,6 +52,7 @@ def measure(bench: Bench) -> list[Row]:
     half = HALVES[0] if bench.small else HALVES[1]
     corpora = ("heads", "learning") if bench.small else tuple(CORPORA)
     rows = _pairs(bench.data, folder, half)
+    rows += _plants(bench.data, folder, half)
     labelled = [clustered(bench.data, folder, corpus, half) for corpus in corpora]
     rows += _kinds(labelled, half)
     # the thousand revisions of one page are all of the design half
@@ -128,6 +132,47 @@ def _pairs(data: Path, folder: Path, half: str) -> list[Row]:
             at_least(f"{name}, {len(swapped):,} pairs with swapped words: other meaning told, F1", score, "", 0.75)
         )
     return rows
+
+
+def _plants(data: Path, folder: Path, half: str) -> list[Row]:
+    """Edits that were planted in documents beside real pages: what is listed of them."""
+    corpus, plants = planted(data, folder, half)
+    by_pair = {plant.hashes: plant for plant in plants}
+    sure: dict[tuple[str, str], float] = {}
+    others = 0
+    for row in esdedup.drift(store=corpus.folder / "store.duckdb"):
+        sides = [set(hashes_of([sentence["text"] for sentence in value["sentences"]])) for value in row["values"]]
+        told = {
+            (min(a, b), max(a, b))
+            for one, two in combinations(sides, 2)
+            for a in one
+            for b in two
+            if (min(a, b), max(a, b)) in by_pair
+        }
+        others += not told
+        for pair in told:
+            sure[pair] = max(sure.get(pair, 0.0), row["confidence"])
+    listed: dict[str, list[bool]] = defaultdict(list)
+    for pair, plant in by_pair.items():
+        names = (plant.kind, plant.setting, plant.language) if plant.side == "contradiction" else ()
+        for name in (plant.side, *names):
+            listed[name].append(pair in sure)
+    right = [by_pair[pair].side == "contradiction" for pair, likely in sure.items() if likely >= ENOUGH]
+    kinds = sorted({plant.kind for plant in plants if plant.side == "contradiction"})
+    return [
+        at_least(
+            f"{len(listed['contradiction'])} planted contradictions listed", _mean(listed["contradiction"]), "", 0.8
+        ),
+        *(at_least(f"planted: {kind}", _mean(listed[kind]), "", 0.85 if kind in SURE_KINDS else 0.6) for kind in kinds),
+        *(Row(f"planted in documents, {setting}", _mean(listed[setting])) for setting in SETTINGS),
+        *(
+            Row(f"planted in the language {language}", _mean(listed[language]))
+            for language in sorted({plant.language for plant in plants})
+        ),
+        at_most(f"{len(listed['harmless'])} harmless edits listed", _mean(listed["harmless"]), "", 0.03),
+        at_least(f"{len(right)} planted edits of confidence {ENOUGH} or more: contradictions", _mean(right), "", 0.95),
+        Row("other contradictions listed among these documents", others),
+    ]
 
 
 def _precision_recall(found: Any, truth: Any) -> tuple[float, float]:

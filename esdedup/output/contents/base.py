@@ -174,10 +174,11 @@ R = TypeVar("R", bound=Result)
 
 
 class Rows(Sequence[R], Generic[R]):
-    """Results of one kind, in order."""
+    """Results of one kind, in order. `note` says what is not among them, if that is not what was asked for."""
 
-    def __init__(self, rows: Sequence[R] = ()) -> None:
+    def __init__(self, rows: Sequence[R] = (), note: str = "") -> None:
         self._rows = tuple(rows)
+        self.note = note
 
     @overload
     def __getitem__(self, place: int) -> R: ...
@@ -213,7 +214,8 @@ class Rows(Sequence[R], Generic[R]):
     def __repr__(self) -> str:
         shown = "".join(f"\n  {row!r}" for row in self._rows[:_SHOWN])
         more = f"\n  … {len(self) - _SHOWN:,} more" if len(self) > _SHOWN else ""
-        return f"{plural(len(self), 'row')}{shown}{more}"
+        note = f"\n{self.note}" if self.note else ""
+        return f"{plural(len(self), 'row')}{shown}{more}{note}"
 
     def _repr_html_(self) -> str:
         if not self._rows:
