@@ -40,6 +40,7 @@ def drift(
 
     Returns:
         Contradictions, each with its cluster, frame, slot, values, and the places of the majority and newest value.
+        With `stale`, also what was changed, and where the old value still stands.
 
     Raises:
         UsageError: A value is not allowed.
@@ -55,7 +56,7 @@ def drift(
     from esdedup.jobs.preconditions import check_count, moment
     from esdedup.jobs.questions import opened_kinds, storable
     from esdedup.output.contents.base import Rows
-    from esdedup.output.contents.meaning_answers import Contradiction
+    from esdedup.output.contents.meaning_answers import Contradiction, StaleFact
 
     check_count("limit", limit)
     begin = moment("since", since)
@@ -76,7 +77,8 @@ def drift(
     if stale:
         found.sort(key=lambda row: row["stale"]["timestamp"] or "", reverse=True)
     note = f"not listed: {plural(patterns, 'template')}, whose values tell pages apart; esdedup templates shows them"
-    return Rows([Contradiction.of(row) for row in found[:limit]], note if patterns else "")
+    shape = StaleFact if stale else Contradiction
+    return Rows([shape.of(row) for row in found[:limit]], note if patterns else "")
 
 
 def templates(

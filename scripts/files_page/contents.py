@@ -161,6 +161,11 @@ ANSWERS = (
         "drift --store found/store.duckdb",
     ),
     Content(
+        "stale", meaning_answers.StaleFact, "`drift --stale`", "",
+        "One line for each correction that did not arrive.",
+        "drift --stale --store found/store.duckdb",
+    ),
+    Content(
         "templates", meaning_answers.Template, "`templates`", "",
         "One line for each template.",
         "templates --out tables --store found/store.duckdb\ntemplates --store found/store.duckdb",

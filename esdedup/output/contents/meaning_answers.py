@@ -107,8 +107,14 @@ class Contradiction(Result, shown=("confidence", "slot", "frame")):
     """The values: first the two that most likely contradict each other, then the most common ones."""
     frame: str
     """What the sentences have in common, with the names of slots in braces."""
-    stale: Correction = MISSING
-    """The correction that did not arrive, of those that `--stale` lists."""
+
+
+@answer
+class StaleFact(Contradiction, shown=("confidence", "stale")):
+    """A contradiction with a page that has changed the fact."""
+
+    stale: Correction
+    """What was changed, and where the old value still stands."""
 
 
 @answer

@@ -7,7 +7,7 @@ from typing import Any
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
 from esdedup.output.contents.comparisons import OverlapRow
-from esdedup.output.contents.meaning_answers import Contradiction, TreeMember
+from esdedup.output.contents.meaning_answers import Contradiction, StaleFact, TreeMember
 
 Runs = list[tuple[str, str]]
 """Runs of words: `=` in both texts, `-` only in the text that was asked about, `+` only in the other."""
@@ -173,7 +173,7 @@ class ContradictionList(TypedDict):
 class CorrectionList(TypedDict):
     """Corrections that other pages have not made, the newest first: `stale` says where the old value still stands."""
 
-    corrections: list[Contradiction]
+    corrections: list[StaleFact]
     total: int  # more than these, if they are many
 
 

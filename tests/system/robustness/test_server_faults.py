@@ -184,7 +184,7 @@ def test_what_is_lost_of_a_scan_is_read_again(
             proxy.clear()
         lost = proxy.when(*in_turn(LOSSES, is_page), times=None)
         job.commands(store)["scan"]()
-        assert lost.seen == len(LOSSES)
+        assert lost.seen == 2 * len(LOSSES)  # of the sentences, and of the documents of clusters
         job.check("scan", store, tmp_path)
 
 

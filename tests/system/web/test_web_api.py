@@ -425,7 +425,7 @@ def test_every_route_is_described(one_site: Site, tmp_path: Path) -> None:
     described = OpenAPI.model_validate(told)
     assert described.openapi.startswith("3.")
     assert set(told["paths"]) == {f"/api{view.path.replace(':document', '')}" for view in VIEWS} | {
-        "/api/clusters/{identity}/export", "/api/templates/{identity}/export",
+        "/api/clusters/{identity}/export", "/api/templates/{identity}/export", "/stale.atom",
     }  # fmt: skip
     names = set()
     for path, methods in told["paths"].items():
@@ -456,6 +456,7 @@ def test_answers_have_the_shapes_that_are_described(one_site: Site) -> None:
         "/clusters": [site.api("/clusters")],
         "/clusters/{identity}": [site.api(f"/clusters/{head['id']}") for head in heads],
         "/contradictions": [site.api("/contradictions")],
+        "/stale": [site.api("/stale")],
         "/templates": [site.api("/templates")],
         "/templates/{identity}": [site.api(f"/templates/{one['id']}") for one in heads if one["kind"] == "template"],
         "/articles": [site.api("/articles")],
