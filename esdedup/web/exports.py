@@ -48,7 +48,10 @@ def add_exports(app: FastAPI, queue: RequestQueue) -> None:
         found = await queue.ask(request, lambda store: _fillers(whole_table(store, identity)), long=True)
         return _file(found, f"{identity}.csv", "text/csv; charset=utf-8")
 
-    @app.get("/stale.atom", summary="Corrections that did not arrive, as a feed.", tags=["files"])
+    @app.get(
+        "/stale.atom", summary="Corrections that did not arrive, as a feed.", tags=["files"],
+        response_class=Response, responses=_described("atom"),
+    )  # fmt: skip
     async def stale_feed(request: Request) -> Response:
         """An Atom feed (RFC 4287): an entry for each correction, the newest first."""
         found = await queue.ask(request, stale())
@@ -58,7 +61,7 @@ def add_exports(app: FastAPI, queue: RequestQueue) -> None:
 
 
 def _described(*forms: str) -> dict[int | str, dict[str, Any]]:
-    kinds = {"json": "application/json", "csv": "text/csv"}
+    kinds = {"json": "application/json", "csv": "text/csv", "atom": "application/atom+xml"}
     return ERRORS | {200: {"description": "A file.", "content": {kinds[form]: {} for form in forms}}}
 
 
