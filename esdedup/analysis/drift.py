@@ -108,7 +108,7 @@ def _surest(
     if same_time(*texts):
         return None
     written = _unshared(*texts)
-    turned = compared.changed[pair, [CHANGES.index("opposites"), CHANGES.index("negations")]].any()
+    turned = compared.changed[pair, [CHANGES.index(name) for name in ("opposites", "negations", "numbers")]].any()
     if (
         not turned
         and slot.type in (NAME_TYPE, WORDS)

@@ -196,7 +196,7 @@ RULES = (
     ),
     Rule(TEMPLATE, 0.78, "one document says it of several things", _siblings),
     Rule(COPYEDITING, 0.95, "the same document at another time, in other words", lambda c: c["versions"] >= 0.5),
-    Rule(COPYEDITING, 0.88, "nothing but signs, capitals or spelling differs", _only_small),
+    Rule(COPYEDITING, 0.88, "only signs, capitals, spelling or little words differ", _only_small),
     Rule(COPYEDITING, 0.6, "one side names its subject, and the other does not", _named_or_not),
     Rule(TEMPLATE, 0.93, "what differs stands in the titles of the documents", lambda c: c["title in slot"] >= 0.5),
     Rule(TEMPLATE, 0.93, "the same frame with other figures", lambda c: _figures(c) >= 0.5),

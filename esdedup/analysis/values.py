@@ -209,10 +209,10 @@ def _if_real(year: int | None, month: int | None, day: int | None) -> tuple[int 
 def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, float], ...], str | None] | None:
     """Return the readings of a number with the value of its last digit, and its unit; None if this is not a number."""
     scales = lexicon().scales
-    while len(words) > 1 and _bare(words[0]) in lexicon().function:  # about
-        words = words[1:]
     if (share := _read_fraction(words)) is not None:
         return ((100 * share, _ROUND_SHARE),), "%"
+    while len(words) > 1 and _bare(words[0]) in lexicon().function:  # about
+        words = words[1:]
     if len(words) == 1 and words[0].lower() in scales:
         return ((scales[words[0].lower()], 1.0),), None
     words = _joined_words(words)

@@ -22,6 +22,10 @@ from esdedup.columns.hashing import Hashes
 Filled = list[tuple[int, int]]
 """The words `first:last` that fill a slot in each text, the representative last."""
 
+_DEGREE = ord("°")
+_UNIT_SIGNS = (ord("%"), _DEGREE)
+"""Signs with which a unit begins."""
+
 _READ = 20
 """Number of texts that decide whether a slot grows."""
 
@@ -82,9 +86,10 @@ def _grown(
                 if found is not None and (before or steps) and _is_date(words, flags, found):
                     return found, following
     limit = slots[place + 1][-1][0] if place + 1 < len(slots) else ends[1]
-    if last < limit and (words.form[last] != SIGN or words.sign[last] == ord("%")):
+    if last < limit and (words.form[last] != SIGN or words.sign[last] in _UNIT_SIGNS):
+        reach = 2 if words.sign[last] == _DEGREE else limit - last  # C or F may be the next slot
         for steps in (2, 1):
-            found, following = _extended(slots, place, 0, min(steps, limit - last), ends[1])
+            found, following = _extended(slots, place, 0, min(steps, reach), ends[1])
             if found is not None and _is_quantity(words, slot, found):
                 return found, following
     return _whole_name(words, flags.names, (ends[0], limit), slot), place + 1
@@ -120,7 +125,7 @@ def _is_date(words: ListedWords, flags: ValueWords, slot: Filled) -> bool:
 def _is_quantity(words: ListedWords, bare: Filled, slot: Filled) -> bool:
     """Return whether a slot holds numbers, with a unit or scale behind them that the `bare` slot lacks."""
     (_, last), (_, end) = bare[-1], slot[-1]
-    if words.form[end - 1] == SIGN and words.sign[end - 1] != ord("%"):
+    if words.form[end - 1] == SIGN and words.sign[end - 1] not in _UNIT_SIGNS:
         return False
     if not is_unit(_text(words, last, end)):
         return False

@@ -16,6 +16,7 @@ from esdedup.analysis.templates import write
 from esdedup.errors import SourceError, StoreError, UsageError
 from esdedup.output import meaning_files as reviews
 from esdedup.output.meaning_files import write_tables
+from esdedup.store.cluster_queries import ClusterQuery
 from tests.support.dumps import dump
 from tests.support.records import table
 from tests.support.stores import RunJob, Stores
@@ -201,7 +202,9 @@ def test_what_is_found_in_many_clusters_is_what_each_has_alone(tmp_path: Path) -
     esdedup.run(str(wiki), out=tmp_path, revisions="all", jaccard=0.6, report=False)
     with esdedup.open_store(tmp_path / "store.duckdb") as store:
         counts = dict(store.results.db.rows("SELECT id, contradictions FROM clusters WHERE contradictions IS NOT NULL"))
-        clusters = [row for row in store.results.cluster_rows() if int(row["id"], 16) in counts]
+        clusters = [
+            row for row in store.results.cluster_rows(ClusterQuery(shared=True)) if int(row["id"], 16) in counts
+        ]
     assert len(clusters) == len(counts) > 40
     assert 0 < sum(count > 0 for count in counts.values()) < len(counts)
     for cluster in clusters:

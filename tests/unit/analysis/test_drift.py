@@ -224,3 +224,53 @@ def test_more_texts_never_make_a_contradiction_likelier() -> None:
         place_terms(*(np.ones((1, len(some))) for some in (CHANGES, STANDING)), *np.ones((2, 1)), np.full(1, 0.5))
     )
     assert weights_of_terms().places[names.index("texts")] <= 0
+
+
+SAME = [
+    ("About a third of the people of Aram work there.", "About 33 % of the people of Aram work there."),
+    ("The mean of Aram in March is 34 °F.", "The mean of Aram in March is 1.1 °C."),
+    ("He left Aram on 20 June 1991 for good.", "He left Aram on 20.06.1991 for good."),
+    ("The town of Aram had 61,900 people.", "The town of Aram had about 62,000 people."),
+    ("Peter II of Aram was crowned there.", "Peter the Second of Aram was crowned there."),
+    ("It was built in Aram in Oct 1912.", "It was built in Aram in October 1912."),
+    ("Aram fue fundada en los años 1920.", "Aram fue fundada en los años veinte."),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), SAME)
+def test_facts_in_another_form(one: str, two: str) -> None:
+    assert found([one, two]) == []
+
+
+OTHER = [
+    ("The bridge of Aram is 950 km long.", "The bridge of Aram is 950 mi long."),
+    ("El puente de Aram mide 950 metros.", "El puente de Aram mide 950 pies."),
+    ("A quarter of the people of Aram speak it.", "40 % of the people of Aram speak it."),
+    ("Half of the houses of Aram were burnt.", "Most of the houses of Aram were burnt."),
+    ("Peter II of Aram was crowned there.", "Peter III of Aram was crowned there."),
+    ("He was married in the city of Aram.", "He was unmarried in the city of Aram."),
+    ("It is the largest lake of all Aram.", "It is the smallest lake of all Aram."),
+    ("A cidade de Aram é a maior do vale.", "A cidade de Aram é a menor do vale."),
+    ("De stad Aram verloor de strijd om de haven.", "De stad Aram won de strijd om de haven."),
+    ("Місто Арам є найбільшим у країні.", "Місто Арам є найменшим у країні."),
+    ("She came from Santa Cruz to Aram.", "She came from San Juan to Aram."),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), OTHER)
+def test_facts_that_are_others(one: str, two: str) -> None:
+    [row] = found([one, two])
+    assert row["confidence"] > 0.5
+
+
+def test_what_pages_share_tells_a_pattern_from_a_copy() -> None:
+    """Equal sentences speak for a copied passage, differing ones and equal links for pages of one pattern."""
+    texts = [f"The town of Aram has a market on the square and {count} people in its districts." for count in (350, 36)]
+    two = cluster(texts)
+    two["members"][0]["title"], two["members"][1]["title"] = "Oram", "Elst"
+    sure = {}
+    for name, shared in (("nothing", None), ("copied", [0, 1, 6, 1, 0]), ("pattern", [0, 1, 0, 6, 60])):
+        rows = contradictions(two | {"shared": shared})
+        sure[name] = rows[0]["confidence"] if rows else 0.0
+    assert sure["copied"] > sure["nothing"] > sure["pattern"] == 0.0
+    assert contradictions(two | {"frames": 12}) == []
