@@ -54,6 +54,9 @@ EDITS = ("vitaminc-evidence", "vitaminc-claims", "iterater")
 _PATTERNED = 3
 """Texts of a pattern of which each is compared with each."""
 
+REVISED, SAVED, PLANTED_LATER = ("vitaminc-evidence", "iterater"), 0.05, 0.1
+"""The sets of sentences before and after a revision, and what they and planted edits weigh beside judged revisions."""
+
 PENALTY = 2.0
 """On the squares of the weights."""
 
@@ -73,8 +76,7 @@ def main(data: Path, folder: Path) -> None:
     later = [row for row in dumps if row.revised]
     counted = np.append(np.full(len(apart) - len(planted_rows), REAL), np.ones(len(planted_rows)))
     tables["places"] = fitted(judging.place_terms(*columns_of(apart)), truth_of(apart), counted)
-    changed, *_, likely = columns_of(later)
-    tables["times"] = fitted(judging.time_terms(changed, likely), truth_of(later), np.ones(len(later)))
+    tables["times"] = of_times(later, pairs, planted_rows)
     edits = [pair for pair in pairs if pair.source in EDITS]
     said = judging.by_the_texts(changes_of(edits))
     truth = np.array([pair.differs for pair in edits], np.float64)
@@ -109,6 +111,16 @@ def of_texts(changed: Measures, differs: Measures, counted: Measures) -> dict[st
         name: fitted({term: values[rows] for term, values in columns.items()}, differs[rows], counted[rows])
         for name, rows in (("still", ~moved), ("moved", moved))
     }
+
+
+def of_times(later: Sequence[Placed], pairs: Sequence[Pair], planted_rows: Sequence[Placed]) -> dict[str, float]:
+    """Fit the weights of two revisions of a page: to judged ones, and less to edits of Wikipedia and planted ones."""
+    saved = [pair for pair in pairs if pair.source in REVISED]
+    changed = np.vstack([columns_of(later)[0], changes_of(saved), columns_of(planted_rows)[0]])
+    truth = [truth_of(later), np.array([pair.differs for pair in saved], np.float64), truth_of(planted_rows)]
+    weights = zip((1.0, SAVED, PLANTED_LATER), truth, strict=True)
+    counted = np.concatenate([np.full(len(some), weight) for weight, some in weights])
+    return fitted(judging.time_terms(changed, judging.by_the_texts(changed)), np.concatenate(truth), counted)
 
 
 class Placed(NamedTuple):

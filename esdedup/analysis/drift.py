@@ -193,8 +193,8 @@ def _stale(found: _Differing, compared: Compared, held: ClusterTexts, values: Se
     """Return where a value still stands that a page has corrected, if members say what is `current`."""
     if "current" not in held.members[0][0]:
         return {}
-    names = int(compared.changed[found.pair, CHANGES.index("names in common")])
-    told = correction(held, found.groups, names)
+    named = bool(compared.changed[found.pair, CHANGES.index("names in common")] > 0)
+    told = correction(held, found.groups, named=named)
     if told is None:
         return {}
     old, new = (

@@ -154,6 +154,8 @@ def time_terms(changes: Measures, likely: Measures) -> dict[str, Measures]:
         "whole names differ": c["whole names"] > 0,
         "an opposite": opposites > 0,
         "a negation among other words": c["negations"] > c["mere negations"],
+        "a unit": c["units"] > 0,
+        "a share": c["shares"] > 0,
         "words differ": c["words"] > 0,
         "only words": figures + c["names"] + opposites == 0,
         "moved words": np.minimum(c["moved"], 4) / 4,

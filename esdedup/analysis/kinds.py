@@ -47,7 +47,7 @@ class Rule(NamedTuple):
     """If it `holds`, a cluster is of this `kind`."""
 
     kind: str
-    confidence: float | None  # None: as likely as the contradiction
+    confidence: float | None  # None: as likely as the contradiction, or as that there is none
     reason: str
     holds: Callable[[Columns], Any]
 
@@ -88,11 +88,11 @@ def classify(
         decided[holds] = place
         open_ &= ~holds
     rules = [RULES[place] for place in decided]
-    likelihoods = columns["contradicted"].tolist()
+    likelihoods = columns["contradicted"].tolist()  # that of a template: that there is no contradiction
     return Decided(
         [rule.kind for rule in rules],
         [
-            round(likelihood, 3) if rule.confidence is None else rule.confidence
+            rule.confidence or round(likelihood if rule.kind == DRIFT else 1 - likelihood, 3)
             for rule, likelihood in zip(rules, likelihoods, strict=True)
         ],
         [rule.reason for rule in rules],
@@ -160,6 +160,12 @@ def _on_many_pages(c: Columns) -> Any:
     return (c["pages"] >= 3) & (c["together"] < 0.5) & (_changes(c) >= 0.5) & (c["fixed names"] <= 1)
 
 
+def _two_pages(c: Columns) -> Any:
+    """Whether two pages say it with other figures, and nothing else speaks for a pattern."""
+    alone = (c["others"] == 1) & (c["pages"] == 2) & (c["frames"] <= 1) & (c["varied"] <= 1)
+    return alone & (c["versions"] < 0.5) & (c["together"] < 0.5) & (_figures(c) >= 0.5)
+
+
 def _swaps(c: Columns) -> Any:
     return c["number swaps"] + c["name swaps"] + c["word swaps"]
 
@@ -199,6 +205,7 @@ RULES = (
     Rule(COPYEDITING, 0.88, "only signs, capitals, spelling or little words differ", _only_small),
     Rule(COPYEDITING, 0.6, "one side names its subject, and the other does not", _named_or_not),
     Rule(TEMPLATE, 0.93, "what differs stands in the titles of the documents", lambda c: c["title in slot"] >= 0.5),
+    Rule(TEMPLATE, None, "two pages say it with other figures", _two_pages),
     Rule(TEMPLATE, 0.93, "the same frame with other figures", lambda c: _figures(c) >= 0.5),
     Rule(TEMPLATE, 0.58, "the same frame with one word for another", _one_word_apart),
     Rule(

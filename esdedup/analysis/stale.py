@@ -22,11 +22,12 @@ class _Change(NamedTuple):
     member: Member
 
 
-def correction(held: ClusterTexts, groups: Sequence[Sequence[int]], names: int) -> dict[str, Any] | None:
+def correction(held: ClusterTexts, groups: Sequence[Sequence[int]], *, named: bool) -> dict[str, Any] | None:
     """Return the first change of a value that other pages have not made; None if there is none.
 
-    `groups` are the texts of each value, and `names` is the number of names that texts have in common. Members say
-    whether they are `current`, and who wrote them (`contributor`).
+    `groups` are the texts of each value. Members say whether they are `current`, and who wrote them (`contributor`).
+    Where the texts have no names in common (`named`), another page counts if it has the old text as it was, or names a
+    title.
     """
     if held.frames > _MOST_FRAMES:
         return None
@@ -37,7 +38,8 @@ def correction(held: ClusterTexts, groups: Sequence[Sequence[int]], names: int) 
         still = [
             member
             for member in stated[change.old]
-            if member["current"] and page_of(member) not in updated and (names or _named(change, member))
+            if member["current"] and page_of(member) not in updated
+            if named or member["text"] == change.before["text"] or _names_title(change, member)
         ]
         if still:
             found.append((change.member["timestamp"] or "", change, still))
@@ -75,7 +77,7 @@ def _time(member: Member) -> tuple[str, int]:
     return member["timestamp"] or "", member["revision"] or 0
 
 
-def _named(change: _Change, member: Member) -> bool:
+def _names_title(change: _Change, member: Member) -> bool:
     """Whether a text names the title of the page that has changed, or of its own."""
     text = member["text"].casefold()
     return any(title.casefold() in text for title in (change.page, page_of(member)))

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import duckdb
 
 import esdedup
+from scripts.benchmarks.history import Saved, moment, write_history
 from scripts.benchmarks.truth_corpora import OPTIONS, Clustered, hashes_of
 
 PLANTS = Path(__file__).with_name("plants.tsv")
@@ -94,6 +95,33 @@ def documents(store: Path, half: str) -> Iterator[tuple[dict[str, str], Plant | 
                 around = [make(chance) for _ in range(2 * _BESIDE)]
             sentences = [*around[:_BESIDE], plant.edited, *around[_BESIDE:]]
             yield _document(f"{row['id']}-1", _name(chance), sentences), plant
+
+
+def corrected(data: Path, folder: Path, half: str) -> tuple[Clustered, list[tuple[str, Plant]]]:
+    """Cluster histories in which each plant's text was edited on one page, while a copy on another page stayed as it
+    was. Return the titles of the pages that were edited, too.
+    """
+    dumps = [data / "wiki" / name for name in DUMPS[half]]
+    folder.mkdir(parents=True, exist_ok=True)
+    before = folder / f"corrected-{half}-before"
+    options = {"lookup": False, "report": False, "fresh": True, **OPTIONS}
+    esdedup.run(*dumps, out=before, kinds=False, **options)
+    pages: dict[str, list[Saved]] = {}
+    plants = []
+    for record, plant in documents(before / "store.duckdb", half):
+        if plant is None:
+            continue
+        chance = random.Random(record["id"])
+        title, copy, (own, other) = record["title"], _name(chance), (_filler(chance) for _ in range(2))
+        pages[title] = [
+            (moment(1), "Ann", [own, plant.text]), (moment(400), "Bert", [own, plant.edited]),
+        ]  # fmt: skip
+        pages[copy] = [(moment(200), "Cleo", [other, plant.text])]
+        plants.append((title, plant))
+    source = write_history(folder / f"corrected-{half}.xml", pages)
+    out = folder / f"corrected-{half}"
+    esdedup.run(source, out=out, revisions="all", **options)
+    return Clustered("corrected", half, out), plants
 
 
 def edited(text: str, edit: str) -> str:

@@ -17,7 +17,7 @@ import esdedup
 from esdedup.analysis.names import KINDS
 from scripts.benchmarks.bench import Bench
 from scripts.benchmarks.calibration import calibration_error, picture, reliability
-from scripts.benchmarks.plants import SETTINGS, planted
+from scripts.benchmarks.plants import SETTINGS, corrected, planted
 from scripts.benchmarks.rows import Row, at_least, at_most
 from scripts.benchmarks.truth_corpora import CORPORA, HALVES, LATER, Clustered, clustered, hashes_of, later
 from scripts.benchmarks.truth_pairs import Pair, pairs_of
@@ -52,7 +52,7 @@ def measure(bench: Bench) -> list[Row]:
     half = HALVES[0] if bench.small else HALVES[1]
     corpora = ("heads", "learning") if bench.small else tuple(CORPORA)
     rows = _pairs(bench.data, folder, half)
-    rows += _plants(bench.data, folder, half)
+    rows += _plants(bench.data, folder, half) + _stale(bench.data, folder, half)
     labelled = [clustered(bench.data, folder, corpus, half) for corpus in corpora]
     rows += _kinds(labelled, half)
     # the thousand revisions of one page are all of the design half
@@ -172,6 +172,19 @@ def _plants(data: Path, folder: Path, half: str) -> list[Row]:
         at_most(f"{len(listed['harmless'])} harmless edits listed", _mean(listed["harmless"]), "", 0.03),
         at_least(f"{len(right)} planted edits of confidence {ENOUGH} or more: contradictions", _mean(right), "", 0.95),
         Row("other contradictions listed among these documents", others),
+    ]
+
+
+def _stale(data: Path, folder: Path, half: str) -> list[Row]:
+    """Corrections that were planted in histories, and did not arrive on another page."""
+    corpus, plants = corrected(data, folder, half)
+    side = {title: plant.side for title, plant in plants}
+    listed = [row.stale.page for row in esdedup.drift(store=corpus.folder / "store.duckdb", stale=True)]
+    right = [side.get(page) == "contradiction" for page in listed]
+    wanted = [title for title, plant in plants if plant.side == "contradiction"]
+    return [
+        at_least(f"{len(wanted)} planted corrections found", _mean([page in listed for page in wanted]), "", 0.9),
+        at_least(f"{len(listed)} listed corrections: right", _mean(right), "", 0.9),
     ]
 
 
