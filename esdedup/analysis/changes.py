@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from esdedup.analysis.align import Alignment
-from esdedup.analysis.spelling import alike, are_initials, are_negated, is_within, same_letters
+from esdedup.analysis.spelling import alike, are_initials, are_negated, is_short_for, is_within, same_letters
 from esdedup.analysis.word_forms import NAME, NUMBER, PLAIN, SIGN, Classes, Measures, Words
 from esdedup.analysis.word_meanings import (
     ARTICLE,
@@ -236,7 +236,9 @@ def _are_alike(
     ones = left[(form[left] == kind) & ~left_moved & (roles[left] & FUNCTION == 0)]
     twos = right[(form[right] == kind) & ~right_moved & (roles[right] & FUNCTION == 0)]
     for place in range(len(ones) if each else 1):
-        if not alike(data, begin[ones[place]], end[ones[place]], begin[twos[place]], end[twos[place]]):
+        a, a_end, b, b_end = begin[ones[place]], end[ones[place]], begin[twos[place]], end[twos[place]]
+        short = kind == NAME and (is_short_for(data, a, a_end, b, b_end) or is_short_for(data, b, b_end, a, a_end))
+        if not short and not alike(data, a, a_end, b, b_end):
             return False
     return True
 

@@ -17,6 +17,9 @@ _NUMBERS = re.compile(r"\d+\w*")
 _LONGEST = 64
 """Letters that are compared."""
 
+_SHORT = 3
+"""Letters of an initial or a contraction, at most."""
+
 _ENDING = 4
 """Letters of an ending, at most."""
 
@@ -47,6 +50,12 @@ def spelled_alike(one: str, two: str) -> bool:
         return True
     whole = np.frombuffer((one + two).encode(), np.uint8)
     middle = len(one.encode())
+    if (
+        named[0]
+        and named[1]
+        and (is_short_for(whole, 0, middle, middle, len(whole)) or is_short_for(whole, middle, len(whole), 0, middle))
+    ):
+        return True
     return bool(alike(whole, 0, middle, middle, len(whole)))
 
 
@@ -100,6 +109,21 @@ def alike(data: Bytes, a: int, a_end: int, b: int, b_end: int) -> bool:
     if same > 3 and 5 * same >= 3 * size and size - same <= _ENDING:
         return True
     return _distance(one[same:ones], two[same:twos]) <= max(1, size // 4)
+
+
+@compiled
+def is_short_for(data: Bytes, a: int, a_end: int, b: int, b_end: int) -> bool:
+    """Return whether the first word is an initial of the second one, or a contraction: J. for John, Ft. for Fort."""
+    one, two = np.empty(_LONGEST, np.int64), np.empty(_LONGEST, np.int64)
+    ones, twos = _letters(data, a, a_end, one), _letters(data, b, b_end, two)
+    if not 0 < ones <= _SHORT < twos or one[0] != two[0]:
+        return False
+    if ones > 1 and one[ones - 1] != two[twos - 1]:
+        return False
+    found = 0
+    for place in range(twos):
+        found += found < ones and one[found] == two[place]
+    return found == ones
 
 
 @compiled

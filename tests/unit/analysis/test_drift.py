@@ -233,6 +233,8 @@ SAME = [
     ("The town of Aram had 61,900 people.", "The town of Aram had about 62,000 people."),
     ("Peter II of Aram was crowned there.", "Peter the Second of Aram was crowned there."),
     ("It was built in Aram in Oct 1912.", "It was built in Aram in October 1912."),
+    ("The garrison of Ft. Aram was taken that day.", "The garrison of Fort Aram was taken that day."),
+    ("The house of J. Aram was built that year.", "The house of John Aram was built that year."),
     ("Aram fue fundada en los años 1920.", "Aram fue fundada en los años veinte."),
 ]
 
