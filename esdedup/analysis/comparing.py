@@ -82,6 +82,8 @@ def _places(members: Sequence[Sequence[Member]], shared: Sequence[int] | None) -
                 table[place, at] = numbers.setdefault(key, len(numbers) + 1)
             ends = member["revision"] or 0, member.get("last_revision") or member["revision"] or 0
             since[place, at], till[place, at] = min(ends), max(ends)
+    if len(shared or []) % len(SHARED_NUMBERS) or any(number is None for number in shared or []):
+        raise ValueError("what the documents of a cluster share is damaged")
     one, two, *counts = np.array(shared or [], np.int64).reshape(-1, len(SHARED_NUMBERS)).T
     pairs = SharedDocuments.of(one + 1, two + 1, *counts)
     firsts = documents[:, 0].astype(np.int64)

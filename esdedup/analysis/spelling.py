@@ -17,6 +17,8 @@ _NUMBERS = re.compile(r"\d+\w*")
 _LONGEST = 64
 """Letters that are compared."""
 
+_VOWELS = tuple(map(ord, "aeiouy"))
+
 _SHORT = 3
 """Letters of an initial or a contraction, at most."""
 
@@ -118,12 +120,20 @@ def is_short_for(data: Bytes, a: int, a_end: int, b: int, b_end: int) -> bool:
     ones, twos = _letters(data, a, a_end, one), _letters(data, b, b_end, two)
     if not 0 < ones <= _SHORT < twos or one[0] != two[0]:
         return False
-    if ones > 1 and one[ones - 1] != two[twos - 1]:
+    if ones > 1 and (one[ones - 1] != two[twos - 1] or _has_vowel(one[:ones])):
         return False
     found = 0
     for place in range(twos):
         found += found < ones and one[found] == two[place]
     return found == ones
+
+
+@compiled
+def _has_vowel(letters: Numbers) -> bool:
+    found = False
+    for letter in letters:
+        found = found or letter in _VOWELS
+    return found
 
 
 @compiled

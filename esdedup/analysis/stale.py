@@ -38,7 +38,7 @@ def correction(held: ClusterTexts, groups: Sequence[Sequence[int]], *, named: bo
         still = [
             member
             for member in stated[change.old]
-            if member["current"] and page_of(member) not in updated
+            if member["current"] and page_of(member) not in updated and not _came_later(member, change)
             if named or member["text"] == change.before["text"] or _names_title(change, member)
         ]
         if still:
@@ -75,6 +75,11 @@ def _changes(stated: Sequence[Sequence[Member]]) -> Iterator[_Change]:
 
 def _time(member: Member) -> tuple[str, int]:
     return member["timestamp"] or "", member["revision"] or 0
+
+
+def _came_later(member: Member, change: _Change) -> bool:
+    """Whether a page began to state the value after the change, as far as its revisions tell."""
+    return member["last_revision"] is not None and _time(member) > _time(change.member)
 
 
 def _names_title(change: _Change, member: Member) -> bool:

@@ -32,7 +32,8 @@ _LONGEST = 20
 
 _DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"\w+")
-_SLASHED = re.compile(r"([1-9]\d?)/([2-9]|[1-9]\d)")
+_SLASHED = re.compile(r"([1-9])/([2-5]|8|10)")
+_SHARES = frozenset("½⅓⅔¼¾⅕")
 _NUMBER = re.compile(r"[+\-−]?\d+(?:[.,'’٫٬]\d+)*")
 _SPACED = re.compile(r"(?<!\d)\d{1,3}(?:\s\d{3})+(?!\d)")
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
@@ -60,7 +61,11 @@ class Value(NamedTuple):
 
 def read_value(text: str, before: str = "", behind: str = "") -> Value:
     """Return the value of a slot's filler between the words `before` and `behind`."""
-    if _DIGIT.search(text) is None and _numeric_words().isdisjoint(_WORD.findall(text.lower())):
+    if (
+        _DIGIT.search(text) is None
+        and text.strip() not in _SHARES
+        and _numeric_words().isdisjoint(_WORD.findall(text.lower()))
+    ):
         return _in_words(text, text.replace("%", " % ").split())
     spaced = _SPACED.sub(lambda match: re.sub(r"\s", "", match[0]), text).replace("%", " % ")
     words = _BEFORE_LETTERS.sub(" ", spaced).split()
@@ -105,7 +110,7 @@ def same_value(one: Value, two: Value) -> bool:
             return False
         if _is_decade(one, two) or _is_decade(two, one):
             return True
-        base, other_base = _zero(one), _zero(two)
+        base, other_base = (_zero(one), _zero(two)) if dimension == other else (0.0, 0.0)
         return any(
             _rounds_to((a - base) * factor, digit * factor, (b - other_base) * scale, last * scale)
             for a, digit in one.readings
@@ -129,8 +134,9 @@ def difference(one: Value, two: Value) -> float | None:
     if not one.readings or not two.readings:
         return None
     (dimension, factor), (other, scale) = _dimension(one), _dimension(two)
-    ratio = scale / factor if dimension == other else 1.0
-    apart = [theirs * ratio - ours for ours, _ in one.readings for theirs, _ in two.readings]
+    same = dimension == other
+    ratio, base, other_base = (scale / factor, _zero(one), _zero(two)) if same else (1.0, 0.0, 0.0)
+    apart = [(theirs - other_base) * ratio + base - ours for ours, _ in one.readings for theirs, _ in two.readings]
     return min(apart, key=abs)
 
 
@@ -238,7 +244,7 @@ def _read_fraction(words: list[str]) -> float | None:
     spoken = [part for word in words for part in _bare(word).split("-") if part and part not in known.articles]
     while spoken and spoken[-1] in known.function:
         spoken.pop()
-    if len(spoken) == 1 and len(spoken[0]) == 1 and spoken[0] in "½⅓⅔¼¾⅕":
+    if len(spoken) == 1 and len(spoken[0]) == 1 and spoken[0] in _SHARES:
         return unicodedata.numeric(spoken[0])
     if len(spoken) == 1 and (parts := _SLASHED.fullmatch(spoken[0])) and int(parts[1]) < int(parts[2]):
         return int(parts[1]) / int(parts[2])

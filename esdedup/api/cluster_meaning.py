@@ -72,7 +72,7 @@ def drift(
             if begin is None or any((value["first"] or "") >= begin for value in row["values"])
             if not stale or "stale" in row
         ]
-        patterns = 0 if stale else opened.results.kinds().get(TEMPLATE, 0)
+        patterns = 0 if stale or document or since else opened.results.kinds().get(TEMPLATE, 0)
     found.sort(key=lambda row: (-row["confidence"], row["cluster"], row["slot"]))
     if stale:
         found.sort(key=lambda row: row["stale"]["timestamp"] or "", reverse=True)

@@ -16,6 +16,10 @@ from esdedup.terminal import printable_lines
 
 _SHOWN = 20
 _SELECTION = "Selection"
+_NO_CORRECTIONS = (
+    "no corrections that did not arrive; esdedup sees them in the history of pages (--revisions all), "
+    "or in dumps of two dates"
+)
 _LIMIT = click.option(
     "--limit", type=click.IntRange(min=0), metavar="N", panel=_SELECTION,
     help=f"Maximum number to print.  [default: {_SHOWN} as text, all in other forms]",
@@ -56,7 +60,8 @@ def drift(review: str | None, limit: int | None, as_json: bool, quiet: bool, **o
         for row in rows:
             click.echo(json_line(row.to_dict()))
     else:
-        click.echo(printable_lines("\n".join(filter(None, (drift_text(rows), found.note)))))
+        nothing = _NO_CORRECTIONS if options["stale"] else "no contradictions"
+        click.echo(printable_lines("\n".join(filter(None, (drift_text(rows) or nothing, found.note)))))
 
 
 @command(
@@ -125,6 +130,8 @@ def lineage(graphml: Path | None, limit: int | None, as_json: bool, quiet: bool,
         limit = _SHOWN
     found = esdedup.lineage(**options, limit=one_more(limit))
     found = replace(found, trees=list(first_rows(found["trees"], limit)))
+    if "unattributed" in found:
+        found = replace(found, unattributed=list(first_rows(found["unattributed"], limit)))
     click.echo(json_line(found.to_dict()) if as_json else printable_lines(lineage_text(found)))
     if graphml is not None:
         from esdedup.output.meaning_files import write_graphml

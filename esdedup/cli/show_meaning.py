@@ -25,8 +25,6 @@ _MEMBERS = 20
 
 def drift_text(rows: Sequence[Contradiction]) -> str:
     """A few lines for each contradiction: the frame, and each value with its sentences."""
-    if not rows:
-        return "no contradictions"
     lines = []
     for row in rows:
         apart = "" if row["difference"] is None else f", {row['difference']:+g}"
@@ -97,7 +95,7 @@ def lineage_text(found: Lineage) -> str:
             left += [(child, depth + 1) for child in reversed(below.get(member["id"], []))]
         if shown < len(tree["members"]):
             lines.append(f"  … {len(tree['members']) - shown:,} more")
-    if not found["ordered"]:
+    if not found["ordered"] and found["shared"]:
         shared = plural(found["shared"], "cluster has", "clusters have")
         return (
             "who copied from whom cannot be known: a single plain dump shows no order in time; index the history of "

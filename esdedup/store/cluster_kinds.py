@@ -21,7 +21,6 @@ from esdedup.store.shared_documents import (
     SHARED_IN_CLUSTERS,
     find_shared,
     note_clusters,
-    note_frames,
 )
 
 if TYPE_CHECKING:
@@ -136,10 +135,11 @@ def give_meaning(
     """
     db.create("judged", clusters, temporary=True)
     if partly:
+        number_frames(db, classifier, "SELECT id FROM judged")
         note_clusters(db, "SELECT id FROM judged")
         db.execute(f"INSERT INTO judged SELECT * FROM ({RELATED}) ANTI JOIN judged USING (id)")
     _gather(db)
-    _number_frames(db, classifier, partly=partly)
+    _count_frames(db, classifier, partly=partly)
     db.execute(
         "UPDATE clusters SET contradictions = NULL, contradiction = NULL, shared = NULL "
         "WHERE id IN (SELECT id FROM judged) AND contradictions IS NOT NULL"
@@ -165,11 +165,11 @@ def give_meaning(
         db.execute(f"DROP TABLE {name}")
 
 
-def number_new_frames(db: Database, classifier: Classifier) -> None:
-    """Give clusters of several texts without a frame number theirs. The sentences must be few."""
+def number_frames(db: Database, classifier: Classifier, ids: str) -> None:
+    """Give the clusters that `ids` selects their frame numbers, if they have several texts. They must be few."""
     faces = db.table(
         "SELECT k.id, any_value(s.text) AS text FROM clusters k JOIN sentences s ON s.hash = k.representative "
-        "WHERE k.distinct_texts > 1 AND k.frame_number IS NULL GROUP BY k.id"
+        f"WHERE k.distinct_texts > 1 AND k.id IN ({ids}) GROUP BY k.id"
     )
     _update(db, _frames_of(faces, classifier))
 
@@ -179,15 +179,15 @@ def _frames_of(faces: pa.Table, classifier: Classifier) -> pa.Table:
     return faces.select(["id"]).append_column("frame_number", frames)
 
 
-def _number_frames(db: Database, classifier: Classifier, *, partly: bool) -> None:
+def _count_frames(db: Database, classifier: Classifier, *, partly: bool) -> None:
     """Number the frames of the clusters that were gathered, and count the clusters of each. If only a part of all
-    clusters is made again, those with another count than before are `judged`, too.
+    clusters is made again, they have numbers; those with another count than before are `judged`, too.
     """
-    for (page,) in db.rows("SELECT DISTINCT page FROM looked_at ORDER BY page"):
-        _update(db, _frames_of(db.table(_FACES_OF_PAGE, [page]), classifier))
     counted = "frame_number IS NOT NULL"
-    if partly:
-        note_frames(db, "SELECT frame_number FROM clusters WHERE id IN (SELECT id FROM judged)")
+    if not partly:
+        for (page,) in db.rows("SELECT DISTINCT page FROM looked_at ORDER BY page"):
+            _update(db, _frames_of(db.table(_FACES_OF_PAGE, [page]), classifier))
+    else:
         counted = "frame_number IN (SELECT frame_number FROM touched_frames)"
     db.execute(_COUNT_FRAMES.format(counted))
     if partly:

@@ -39,8 +39,8 @@ ORDER BY o.document, o.parent_document, o.position
 
 
 def copied_passages(db: Database) -> list[dict[str, Any]]:
-    """Return passages of three sentences and more that a page has word for word from an older one, without a link to it
-    and without its title in their texts; the longest first.
+    """Return passages of three sentences and more that a page has word for word from an older one, without a link to
+    it; the longest first.
 
     Each has the younger document (`document`, `title`), the older one (`source_document`, `source_title`), the time and
     the contributor of its first sentence, and its `texts`.
@@ -57,11 +57,7 @@ def copied_passages(db: Database) -> list[dict[str, Any]]:
     passages = [run for run in found if len(run) >= LEAST_SENTENCES]
     titles = [run[0]["parent_title"] or "" for run in passages]
     linked = names_page(pa.array([run[0]["links"] for run in passages], pa.binary()), text_column(titles))
-    told = [
-        _passage(run)
-        for run, title, link in zip(passages, titles, linked, strict=True)
-        if not link and not (title and any(title in row["text"] for row in run))
-    ]
+    told = [_passage(run) for run, link in zip(passages, linked, strict=True) if not link]
     told.sort(key=lambda row: (-len(row["texts"]), row["document"], row["source_document"]))
     return told
 

@@ -22,7 +22,7 @@ from esdedup.clustering.clusters import Clusters
 from esdedup.columns.database import Database
 from esdedup.columns.hashing import Hashes
 from esdedup.errors import StoreLockedError
-from esdedup.store.cluster_kinds import Classifier, give_meaning, insert_clusters, number_new_frames
+from esdedup.store.cluster_kinds import Classifier, give_meaning, insert_clusters, number_frames
 from esdedup.store.cluster_queries import ALL_CLUSTERS, ClusterQuery
 from esdedup.store.corpus import Corpus
 from esdedup.store.elasticsearch import generations, publishing
@@ -38,7 +38,7 @@ from esdedup.store.ledger import Ledger
 from esdedup.store.origins import in_order
 from esdedup.store.results import Results
 from esdedup.store.schemas import PAIRS
-from esdedup.store.shared_documents import note_clusters, note_frames
+from esdedup.store.shared_documents import note_clusters
 
 log = logging.getLogger("esdedup")
 
@@ -196,9 +196,8 @@ class PublishedResults(Results):
             written = pa.concat_tables([ids, pa.table({"id": others})])
             if classifier is not None:
                 extract.note_old_clusters(regrouped)
+                number_frames(db, classifier, "SELECT id FROM clusters")
                 note_clusters(db, "SELECT id FROM clusters")
-                number_new_frames(db, classifier)
-                note_frames(db, "SELECT frame_number FROM clusters")
                 extract.load_related(regrouped)
                 extract.load_links()
                 publishing.rank(db, self._unit)

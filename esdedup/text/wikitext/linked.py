@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.arrays import Numbers, text_buffers, text_column
+from esdedup.columns.arrays import Numbers, decode, text_buffers, text_column
 from esdedup.columns.hashing import Bytes, Hashes, mix
 from esdedup.columns.kernels import compiled
 
@@ -20,6 +20,9 @@ _LONGEST = 255
 """Bytes of a title."""
 
 _OPEN, _CLOSE, _BRACE, _BRACE_END, _BAR, _HASH, _LINE = map(ord, "[]{}|#\n")
+_LOWER = np.array([ord(low) if len(low := chr(code).lower()) == 1 else code for code in range(0x2000)], np.int64)
+"""The small letters of these code points. Titles begin with a capital, links may not."""
+
 _ONES = np.array([byte.bit_count() for byte in range(256)], np.int64)
 _SPACE, _UNDERSCORE, _COLON = map(ord, " _:")
 
@@ -51,10 +54,13 @@ def names_page(filters: pa.BinaryArray, titles: pa.LargeStringArray) -> list[boo
 
 def overlaps(filters: pa.BinaryArray, one: Numbers, two: Numbers) -> Numbers:
     """Return how many of a hundred names of the page with fewer names the other one has, too; about. The pages are
-    given by the places of their filters; of a page without a filter it is 0.
+    given by the places of their filters; of a page without a filter it is 0. Raises `ValueError` for what is no filter.
     """
     _, bounds, data = filters.buffers()
     ends = np.frombuffer(bounds, np.int32)[filters.offset : filters.offset + len(filters) + 1].astype(np.int64)
+    sizes = 8 * np.diff(ends)
+    if ((sizes > 0) & ((sizes & (sizes - 1) != 0) | (sizes < _LEAST_BITS) | (sizes > _MOST_BITS))).any():
+        raise ValueError("what a document names is damaged")
     return _overlap_all(np.frombuffer(data or b"\0", np.uint8), ends, one, two)
 
 
@@ -110,12 +116,11 @@ def _hash_of(data: Bytes, first: int, last: int, template: bool) -> np.uint64:
     while first < last and data[last - 1] in (_SPACE, _UNDERSCORE):
         last -= 1
     value = np.uint64(template)
+    if first < last:
+        code, first = decode(data, first, last)
+        value = mix(value * np.uint64(31) + np.uint64(_LOWER[code] if code < len(_LOWER) else code) + np.uint64(1))
     for place in range(first, last):
-        letter = data[place]
-        if letter == _UNDERSCORE:
-            letter = np.uint8(_SPACE)
-        elif place == first and 65 <= letter <= 90:
-            letter = np.uint8(letter + 32)
+        letter = _SPACE if data[place] == _UNDERSCORE else data[place]
         value = mix(value * np.uint64(31) + np.uint64(letter) + np.uint64(1))
     return value
 
