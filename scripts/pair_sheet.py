@@ -49,7 +49,7 @@ def sampled(data: Path, folder: Path, wiki: str) -> list[dict[str, Any]]:
     """Take pairs of every stratum of a wiki, by a hash of their texts: one of a cluster, two of two pages."""
     corpus = of_wiki(data, folder, wiki, kinds=False)
     with duckdb.connect(str(corpus.folder / "store.duckdb"), read_only=True) as db:
-        found = db.execute(_PAIRS).to_arrow_table().to_pylist()
+        found = db.sql(_PAIRS).to_arrow_table().to_pylist()
         strata: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
         clusters: set[int] = set()
         pages: dict[tuple[str, str], int] = defaultdict(int)

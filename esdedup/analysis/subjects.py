@@ -193,9 +193,7 @@ def _find_titles(
         for part in range(title_offsets[text], title_offsets[text + 1]):
             if title_form[part] == SIGN:
                 continue
-            known = False
-            for place in range(title_offsets[rival], title_offsets[rival + 1]):
-                known = known or title_hash[place] == title_hash[part]
+            known = _holds(title_hash, title_offsets, rival, title_hash[part])
             shared += known
             total += not known
             if known:

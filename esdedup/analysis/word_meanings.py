@@ -20,6 +20,8 @@ from esdedup.columns.kernels import kept
 _YEAR_DIGITS = 4
 _MOST_SIDES = 100
 _ROMAN_LETTERS = tuple(map(ord, "IVX"))
+_BEHIND_ROMAN = (*_ROMAN_LETTERS, *b"-.e", 0xC2, 0xC3, 0xD0, 0xD1)
+"""Bytes behind the first letter of a number: others, and those with which its endings begin."""
 _LONGEST_ROMAN = 12
 """Bytes of a Roman numeral with its ending."""
 _DASHES = tuple(map(ord, "-–/"))
@@ -159,7 +161,10 @@ def _roman(words: Words, form: Classes) -> list[tuple[int, str]]:
     one only behind a name.
     """
     first = words.data[words.begin] if len(words.begin) else words.begin
-    some = np.flatnonzero((form == NAME) & np.isin(first, _ROMAN_LETTERS) & (words.end - words.begin <= _LONGEST_ROMAN))
+    size = words.end - words.begin
+    some = np.flatnonzero((form == NAME) & np.isin(first, _ROMAN_LETTERS) & (size <= _LONGEST_ROMAN))
+    second = words.data[np.minimum(words.begin[some] + 1, len(words.data) - 1)]
+    some = some[(size[some] == 1) | np.isin(second, _BEHIND_ROMAN)]
     found = []
     for word in some.tolist():
         match = _ROMAN.match(bytes(words.data[words.begin[word] : words.end[word]]).decode())

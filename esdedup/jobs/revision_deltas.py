@@ -51,9 +51,6 @@ class DeltaReader:
         """Return the revision delta of the next batch (schema `DOCUMENTS`)."""
         contents = _contents(batch, plan)
         rows = np.arange(batch.num_rows)
-        keys: list[str] = batch["id"].to_pylist()
-        lasts = [row + 1 == len(keys) or keys[row] != keys[row + 1] for row in range(len(keys))]
-        links = _links(batch, lasts if plan.merge_revisions else [True] * len(keys), plan)
         if not plan.merge_revisions:
             texts, unchanged = batch["text"], None
             if self._known:
@@ -61,10 +58,12 @@ class DeltaReader:
             if unchanged is not None:
                 texts = pc.if_else(pa.array(unchanged.rows), pa.scalar("", pa.large_string()), texts)
             nothing = np.zeros_like(rows)
+            links = pa.nulls(batch.num_rows, pa.binary()) if plan.wikitext is None else link_filters(batch["text"])
             return RevisionDelta(contents, plan, texts, rows, rows, nothing, nothing, rows, links, unchanged)
         cleaner = cleaner_of(plan)
         # a record is a whole revision
         tables = cleaner.tables if cleaner is not None and not plan.signing.splitting.whole else None
+        keys = batch["id"].to_pylist()
         begins = [row for row in range(len(keys)) if row == 0 or keys[row] != keys[row - 1]]
         found: list[Blocks] = []
         for begin, end in zip(begins, [*begins[1:], len(keys)], strict=True):
@@ -82,20 +81,19 @@ class DeltaReader:
             np.concatenate([blocks.number for blocks in found]),
             np.concatenate([blocks.seen for blocks in found]),
             np.concatenate([blocks.seen_row + begin for blocks, begin in zip(found, begins, strict=True)]),
-            links,
+            _links_of_last(batch, begins, plan),
         )
 
 
-def _links(batch: pa.RecordBatch, lasts: list[bool], plan: BatchPlan) -> pa.BinaryArray:
-    """Return what the chosen rows name; nothing in plain text."""
+def _links_of_last(batch: pa.RecordBatch, begins: list[int], plan: BatchPlan) -> pa.BinaryArray:
+    """Return what the last row of each page names, whose rows begin at these places; null for the others."""
+    nothing = pa.nulls(batch.num_rows, pa.binary())
     if plan.wikitext is None:
-        return pa.nulls(batch.num_rows, pa.binary())
-    chosen = pa.array(lasts)
-    if all(lasts):
-        return link_filters(batch["text"])
-    return pc.replace_with_mask(
-        pa.nulls(batch.num_rows, pa.binary()), chosen, link_filters(batch["text"].filter(chosen))
-    )
+        return nothing
+    last = np.zeros(batch.num_rows, np.bool_)
+    last[np.array([*begins[1:], batch.num_rows]) - 1] = True
+    chosen = pa.array(last)
+    return pc.replace_with_mask(nothing, chosen, link_filters(batch["text"].filter(chosen)))
 
 
 def _contents(batch: pa.RecordBatch, plan: BatchPlan) -> Hashes:

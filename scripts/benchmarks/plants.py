@@ -12,8 +12,9 @@ import json
 import random
 import zlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -33,6 +34,8 @@ DUMPS = {
     ),
 }  # fmt: skip
 """The dumps whose sentences were edited, by half."""
+
+_OPTIONS: dict[str, Any] = {"lookup": False, "report": False, "fresh": True, **OPTIONS}
 
 _BESIDE = 2
 """Sentences on each side that are copied, too."""
@@ -60,19 +63,24 @@ def planted(data: Path, folder: Path, half: str) -> tuple[Clustered, list[Plant]
     dumps = [data / "wiki" / name for name in DUMPS[half]]
     source = folder / f"plants-{half}.jsonl"
     folder.mkdir(parents=True, exist_ok=True)
-    before = folder / f"plants-{half}-before"
-    options = {"lookup": False, "report": False, "fresh": True, **OPTIONS}
-    esdedup.run(*dumps, out=before, kinds=False, **options)
     plants = []
     with source.open("w", encoding="utf-8") as lines:
-        for record, plant in documents(before / "store.duckdb", half):
+        for record, plant in documents(_dumps_alone(data, folder, half), half):
             lines.write(json.dumps(record, ensure_ascii=False) + "\n")
             plants += [plant] if plant is not None else []
     out = folder / f"plants-{half}"
     esdedup.run(
-        *dumps, source, out=out, unit="sentence", id_column="id", title_column="title", text_column="text", **options
+        *dumps, source, out=out, unit="sentence", id_column="id", title_column="title", text_column="text", **_OPTIONS
     )
     return Clustered("plants", half, out), plants
+
+
+@cache
+def _dumps_alone(data: Path, folder: Path, half: str) -> Path:
+    """The store of the dumps of a half, from which sentences are taken."""
+    out = folder / f"dumps-{half}"
+    esdedup.run(*(data / "wiki" / name for name in DUMPS[half]), out=out, kinds=False, **_OPTIONS)
+    return out / "store.duckdb"
 
 
 def documents(store: Path, half: str) -> Iterator[tuple[dict[str, str], Plant | None]]:
@@ -101,14 +109,9 @@ def corrected(data: Path, folder: Path, half: str) -> tuple[Clustered, list[tupl
     """Cluster histories in which each plant's text was edited on one page, while a copy on another page stayed as it
     was. Return the titles of the pages that were edited, too.
     """
-    dumps = [data / "wiki" / name for name in DUMPS[half]]
-    folder.mkdir(parents=True, exist_ok=True)
-    before = folder / f"corrected-{half}-before"
-    options = {"lookup": False, "report": False, "fresh": True, **OPTIONS}
-    esdedup.run(*dumps, out=before, kinds=False, **options)
     pages: dict[str, list[Saved]] = {}
     plants = []
-    for record, plant in documents(before / "store.duckdb", half):
+    for record, plant in documents(_dumps_alone(data, folder, half), half):
         if plant is None:
             continue
         chance = random.Random(record["id"])
@@ -120,7 +123,7 @@ def corrected(data: Path, folder: Path, half: str) -> tuple[Clustered, list[tupl
         plants.append((title, plant))
     source = write_history(folder / f"corrected-{half}.xml", pages)
     out = folder / f"corrected-{half}"
-    esdedup.run(source, out=out, revisions="all", **options)
+    esdedup.run(source, out=out, revisions="all", **_OPTIONS)
     return Clustered("corrected", half, out), plants
 
 

@@ -80,7 +80,7 @@ class Clustered(NamedTuple):
             db.execute(f"ATTACH '{self.folder / 'store.duckdb'}' AS stored (READ_ONLY); USE stored")
             every = "SELECT id FROM clusters WHERE distinct_texts > 1"
             find_shared(cast("Any", db), every)
-            pairs = db.execute(SHARED_IN_CLUSTERS.format(every)).to_arrow_table()
+            pairs = db.sql(SHARED_IN_CLUSTERS.format(every)).to_arrow_table()
             shared = dict(zip(*(column.to_pylist() for column in shared_in_clusters(pairs).columns), strict=True))
             frames = db.execute("SELECT id, frames FROM clusters").fetchall()
         return {f"{cluster:016x}": {"shared": shared.get(cluster), "frames": many} for cluster, many in frames}

@@ -203,9 +203,6 @@ _KINDS: dict[str, tuple[Callable[[Database, str], str], str, str]] = {
 }
 """For each kind its query, and what cuts it in parts: a column of hashes, and SQL for the number of rows to join."""
 
-PUBLISHED = tuple(_KINDS)
-"""The indices whose documents are made here: of pairs, of clusters, and of every sentence of every cluster."""
-
 # -- loading ------------------------------------------------------------------------------------------------
 
 
@@ -342,10 +339,11 @@ class Extract:
         self._add("old_members", read(self._names["members"], "cluster_hash", signed(ids)), _STANDING, _CLUSTER_TEXT)
         few = f"size <= {MOST_SENTENCES}"
         note_documents(self.db, f"SELECT cluster, document_number AS document FROM old_members WHERE {few}")
-        note_frames(self.db, "SELECT NULL::BIGINT AS frame_number")
+        self.db.create("old_frames", _FRAMES.empty_table(), temporary=True)
         fields = Fields(source=("frame_number",))
         pages = self._reader.look_up(self._names["clusters"], "hash", signed(ids), fields)
-        self._add("touched_frames", pages, _FRAMES, {})
+        self._add("old_frames", pages, _FRAMES, {})
+        note_frames(self.db, "SELECT frame_number FROM old_frames")
 
     def load_related(self, old: Hashes) -> None:
         """Load the clusters that depend on what was noted, and all clusters that these depend on, with sentences, but
@@ -365,7 +363,7 @@ class Extract:
         """Load the clusters for which a field of an index has one of the values of a query, but for those that are
         there and the `old` ones.
         """
-        asked = sorted({value for (value,) in self.db.rows(values) if value is not None})
+        asked = sorted({value for (value,) in self.db.rows(values)})
         name = "cluster_hash" if index == "members" else "hash"
         pages = self._reader.look_up(self._names[index], field, asked, Fields(columns=(name,)))
         here = self.db.arrays("SELECT id FROM clusters")["id"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from esdedup.columns.arrays import Numbers, decode, text_buffers, text_column
+from esdedup.columns.arrays import Numbers, decode, text_buffers
 from esdedup.columns.hashing import Bytes, Hashes, mix
 from esdedup.columns.kernels import compiled
 
@@ -43,7 +43,7 @@ def link_filters(texts: pa.LargeStringArray) -> pa.BinaryArray:
 
 def names_page(filters: pa.BinaryArray, titles: pa.LargeStringArray) -> list[bool]:
     """Return whether each filter has the page with the title beside it."""
-    data, offsets = text_buffers(text_column(titles.to_pylist()))
+    data, offsets = text_buffers(titles)
     found = []
     for place, bits in enumerate(filters.to_pylist()):
         value = int(_hash_of(data, int(offsets[place]), int(offsets[place + 1]), False))
