@@ -14,7 +14,7 @@ from esdedup.analysis.judging import LEAST_LISTED
 from esdedup.analysis.names import CONTRADICTION, NEGATION, OPPOSITE, ORDER, TEMPLATE, UPDATE
 from esdedup.analysis.slots import SUBJECT, Frame, Slot
 from esdedup.analysis.spelling import same_time, spelled_alike
-from esdedup.analysis.stale import correction
+from esdedup.analysis.stale import corrections
 from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.values import DATE, NOTHING, WORDS, Value, difference, read_value, same_value
 from esdedup.analysis.values import NAME as NAME_TYPE
@@ -74,7 +74,10 @@ def confidences(clusters: Sequence[dict[str, Any]]) -> list[list[float]]:
 
 
 def contradictions_among(held: ClusterTexts, compared: Compared, places: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Yield the contradictions among the texts with these indices, which are `compared` with each other."""
+    """Yield the contradictions among the texts with these indices, which are `compared` with each other.
+
+    If members say what is `current`, only those that are corrections which did not arrive, as `stale`.
+    """
     counts = {place: len(held.members[place]) for place in places}
     only_moved = bool(compared.changed[:, CHANGES.index("only moved")].any())
     differing = []
@@ -84,7 +87,11 @@ def contradictions_among(held: ClusterTexts, compared: Compared, places: Sequenc
         if len(groups) > 1 and (found := _surest(slot, values, groups, compared)) is not None:
             differing.append(found)
     for found in _deciding(differing):
-        yield _told(found, compared, held)
+        told = _told(found, compared, held)
+        if "current" in held.members[0][0]:
+            yield from (told | {"stale": stale} for stale in _stale(found, compared, held))
+        else:
+            yield told
 
 
 def _surest(
@@ -185,24 +192,19 @@ def _told(found: _Differing, compared: Compared, held: ClusterTexts) -> dict[str
         "confidence": round(float(compared.likely[pair]), 3),
         "why": _why(found.fact, versions, change, compared.changed[pair]),
         "values": valued,
-        **_stale(found, compared, held, [row["value"] for row in valued]),
     }
 
 
-def _stale(found: _Differing, compared: Compared, held: ClusterTexts, values: Sequence[str]) -> dict[str, Any]:
-    """Return where a value still stands that a page has corrected, if members say what is `current`."""
-    if "current" not in held.members[0][0]:
-        return {}
+def _stale(found: _Differing, compared: Compared, held: ClusterTexts) -> Iterator[dict[str, Any]]:
+    """Yield where values still stand that a page has corrected."""
     named = bool(compared.changed[found.pair, CHANGES.index("names in common")] > 0)
-    told = correction(held, found.groups, named=named)
-    if told is None:
-        return {}
-    old, new = (
-        found.slot.value(max(found.groups[told[which]], key=lambda place: len(held.members[place]))).text
-        for which in ("old", "new")
-    )
-    standing = [{name: member[name] for name in _STATEMENT} for member in told["standing"]]
-    return {"stale": told | {"old": old, "new": new, "standing": standing}}
+    for told in corrections(held, found.groups, named=named):
+        old, new = (
+            found.slot.value(max(found.groups[told[which]], key=lambda place: len(held.members[place]))).text
+            for which in ("old", "new")
+        )
+        standing = [{name: member[name] for name in _STATEMENT} for member in told["standing"]]
+        yield told | {"old": old, "new": new, "standing": standing}
 
 
 def _subject(sides: Sequence[Sequence[Member]], held: ClusterTexts, place: int) -> str | None:

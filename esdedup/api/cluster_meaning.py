@@ -70,7 +70,6 @@ def drift(
             for cluster in (mark_current(opened, clusters) if stale else clusters)
             for row in contradictions(cluster)
             if begin is None or any((value["first"] or "") >= begin for value in row["values"])
-            if not stale or "stale" in row
         ]
         patterns = 0 if stale or document or since else opened.results.kinds().get(TEMPLATE, 0)
     found.sort(key=lambda row: (-row["confidence"], row["cluster"], row["slot"]))
@@ -191,7 +190,9 @@ def lineage(
             "ordered": opened.results.ordered(),
             "shared": opened.results.spread(),
         }
-        if unattributed:
-            passages = opened.results.passages()
-            told["unattributed"] = [row for row in passages if document in (None, row["document"])][:limit]
+        if unattributed and told["ordered"]:
+            passages, told["uncertain"] = opened.results.passages()
+            told["unattributed"] = [
+                row for row in passages if document in (None, row["document"], row["source_document"])
+            ][:limit]
     return Lineage.of({"trees": trees, "editors": editors(copiers), **told})

@@ -52,16 +52,18 @@ def drift(review: str | None, limit: int | None, as_json: bool, quiet: bool, **o
         limit = _SHOWN
     found = esdedup.drift(**options, limit=one_more(limit))
     rows = list(first_rows(found, limit))
-    if review is not None:
+    nothing = _NO_CORRECTIONS if options["stale"] else "no contradictions"
+    if as_json:
+        for row in rows:
+            click.echo(json_line(row.to_dict()))
+    elif review is not None and rows:
         from esdedup.output import meaning_files
 
         click.echo(printable_lines(getattr(meaning_files, review)(rows)), nl=False)
-    elif as_json:
-        for row in rows:
-            click.echo(json_line(row.to_dict()))
     else:
-        nothing = _NO_CORRECTIONS if options["stale"] else "no contradictions"
-        click.echo(printable_lines("\n".join(filter(None, (drift_text(rows) or nothing, found.note)))))
+        click.echo(printable_lines(drift_text(rows) or nothing))
+    if found.note and review is None:
+        click.echo(printable_lines(found.note), err=as_json)
 
 
 @command(

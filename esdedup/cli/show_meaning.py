@@ -106,6 +106,9 @@ def lineage_text(found: Lineage) -> str:
         lines.append("nothing was copied from page to page")
     if "unattributed" in found:
         lines += _passage_lines(found["unattributed"])
+        if found["uncertain"]:
+            more = plural(found["uncertain"], "more passage stands on a page", "more passages stand on pages")
+            lines.append(f"not listed: {more} with so many links that the older page may be among them")
     lines.append(
         "copies in the whole store, added by: "
         + ", ".join(f"{editor} {count:,}" for editor, count in found["editors"].items())

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, TextIO
+from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -128,11 +129,13 @@ def _clean(text: str) -> str:
 
 
 _ATOM = "http://www.w3.org/2005/Atom"
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_NO_TIME = "1970-01-01T00:00:00Z"
 
 
 def atom_feed(rows: Sequence[Mapping[str, Any]], base: str) -> bytes:
     """Return corrections that did not arrive as an Atom feed (RFC 4287), with links below `base`."""
-    newest = max((row["stale"]["timestamp"] or "" for row in rows), default="") or "1970-01-01T00:00:00Z"
+    newest = max((_moment(row["stale"]) for row in rows), default=_NO_TIME)
     feed = etree.Element("feed", xmlns=_ATOM)
     _element(feed, "title", "Corrections that did not arrive")
     _element(feed, "id", f"{base}stale.atom")
@@ -142,13 +145,19 @@ def atom_feed(rows: Sequence[Mapping[str, Any]], base: str) -> bytes:
         told = row["stale"]
         entry = etree.SubElement(feed, "entry")
         _element(entry, "title", f"{told['page']}: {told['old'] or '∅'} → {told['new'] or '∅'}")
-        _element(entry, "id", f"{base}clusters/{row['cluster']}#{row['slot']}")
-        _element(entry, "updated", told["timestamp"] or newest)
+        place = quote(f"{row['slot']}/{told['page']}/{told['old']}")  # of one slot, several may be corrected
+        _element(entry, "id", f"{base}clusters/{row['cluster']}#{place}")
+        _element(entry, "updated", _moment(told))
         etree.SubElement(entry, "link", href=f"{base}clusters/{row['cluster']}")
         _element(etree.SubElement(entry, "author"), "name", told["contributor"] or "unknown")
         pages = ", ".join(dict.fromkeys(place["title"] or place["document"] for place in told["standing"]))
         _element(entry, "summary", f"{told['after']} The old value still stands on: {pages}.")
     return etree.tostring(feed, encoding="utf-8", xml_declaration=True)
+
+
+def _moment(told: Mapping[str, Any]) -> str:
+    """Return the time of a correction in the form of a feed, which is that of dumps."""
+    return told["timestamp"] if _TIME.fullmatch(told["timestamp"] or "") else _NO_TIME
 
 
 def _element(parent: etree._Element, name: str, text: str) -> None:
@@ -190,8 +199,6 @@ def _listed(
     rows: Sequence[dict[str, Any]], heading: str, item: str, below: str, quoted: _Spelled, linked: _Spelled
 ) -> str:
     """Return the list in the syntax of `heading`, `item` and `below`."""
-    if not rows:
-        return "No statements differ.\n"
     stale = any("stale" in row for row in rows)
     lines = [heading.format("Corrections that did not arrive" if stale else "Statements that differ"), ""]
     for row in rows:

@@ -106,6 +106,7 @@ TOUCHED = ("touched", "touched_frames")
 
 _TEXTS, _SENTENCES = 20_000, 2_000  # per batch
 _CLUSTERS = 10_000
+_SHARED_AT_ONCE = 100_000  # clusters; all sentences are read for each of these batches
 
 ShowClusters: TypeAlias = Callable[[pa.Table], Iterator[dict[str, Any]]]
 """Returns the clusters in column `id`, in the form of the contract."""
@@ -150,7 +151,10 @@ def give_meaning(
     _update(db, none.append_column("contradictions", pa.repeat(pa.scalar(0, pa.int32()), none.num_rows)))
     possible = table.filter(table["possible"]).select(["id"])
     db.create("possible", possible, temporary=True)
-    _update(db, classifier.shared(db.table(SHARED_IN_CLUSTERS.format("SELECT id FROM possible"))))
+    for begin in range(0, possible.num_rows, _SHARED_AT_ONCE):
+        db.create("weighed", possible.slice(begin, _SHARED_AT_ONCE), temporary=True)
+        _update(db, classifier.shared(db.table(SHARED_IN_CLUSTERS.format("SELECT id FROM weighed"))))
+        db.execute("DROP TABLE weighed")
     for found in _contradictions(shown, possible, classifier):
         _update(db, found)
     db.execute("UPDATE clusters SET shared = NULL WHERE contradictions = 0 AND shared IS NOT NULL")

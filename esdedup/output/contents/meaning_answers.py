@@ -209,7 +209,9 @@ class Lineage(Result, shown=("editors", "undated")):
     """Number of clusters with sentences of several documents."""
     unattributed: list[Passage] = MISSING
     """Passages of three sentences and more that were copied word for word, from a page that the other one does not
-    name; with `--unattributed`."""
+    name; with `--unattributed`, if the sources show an order."""
+    uncertain: Count = MISSING
+    """Number of such passages on pages with so many links that the older one may be among them; not listed."""
 
 
 @answer

@@ -16,6 +16,9 @@ from esdedup.columns.kernels import compiled
 
 _LEAST_BITS, _MOST_BITS = 64, 2048
 _BITS_A_NAME = 8
+_FULL = 0.25
+"""The share of bits above which a name that seems to be there says little."""
+
 _LONGEST = 255
 """Bytes of a title."""
 
@@ -41,14 +44,16 @@ def link_filters(texts: pa.LargeStringArray) -> pa.BinaryArray:
     )
 
 
-def names_page(filters: pa.BinaryArray, titles: pa.LargeStringArray) -> list[bool]:
-    """Return whether each filter has the page with the title beside it."""
+def names_page(filters: pa.BinaryArray, titles: pa.LargeStringArray) -> list[bool | None]:
+    """Return whether each filter has the page with the title beside it; None if it may, among so many names."""
     data, offsets = text_buffers(titles)
-    found = []
+    found: list[bool | None] = []
     for place, bits in enumerate(filters.to_pylist()):
         value = int(_hash_of(data, int(offsets[place]), int(offsets[place + 1]), False))
         at = value % (8 * len(bits)) if bits else 0
-        found.append(bool(bits) and bool(bits[at >> 3] >> (at & 7) & 1))
+        named = bool(bits) and bool(bits[at >> 3] >> (at & 7) & 1)
+        full = named and _ONES[np.frombuffer(bits, np.uint8)].sum() > _FULL * 8 * len(bits)
+        found.append(None if full else named)
     return found
 
 

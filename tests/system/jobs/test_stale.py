@@ -57,6 +57,25 @@ def test_two_months_of_a_wiki(tmp_path: Path, run: RunJob, stores: Stores) -> No
     assert [(place.source, place.title) for place in row.stale.standing] == [("june", "Lights")]
 
 
+def test_another_edition_is_another_page(tmp_path: Path) -> None:
+    """Pages of one title in two wikis, and a value that was changed twice."""
+    heights = [(EARLY, [tall(41)]), (BETWEEN, [tall(47)]), (LATE, [tall(49)])]
+    editions = [
+        dump(tmp_path / "plain.xml", {"Port Elmar": heights}, wiki="plainwiki"),
+        dump(tmp_path / "short.xml", {"Port Elmar": heights[:1], "Lights": heights[1:2]}, wiki="shortwiki"),
+    ]
+    esdedup.run(*editions, out=tmp_path / "out", revisions="all", **LOOSE)
+    found = esdedup.drift(store=tmp_path / "out" / "store.duckdb", stale=True)
+    told = [
+        (row.stale.old, row.stale.new, row.stale.timestamp, [(place.source, place.title) for place in row.stale.standing])
+        for row in found
+    ]
+    assert told == [
+        ("41 metres", "49 metres", LATE, [("shortwiki", "Port Elmar")]),
+        ("47 metres", "49 metres", LATE, [("shortwiki", "Lights")]),
+    ]
+
+
 def test_what_is_no_correction(tmp_path: Path) -> None:
     """A page that was vandalized for a while, one month, and equal values of different things."""
     back = [(EARLY, [tall(41)]), (BETWEEN, [tall(410)]), (LATE, [tall(41)])]
@@ -78,6 +97,8 @@ def test_lists_and_feeds(tmp_path: Path) -> None:
     [entry] = etree.fromstring(meaning_files.atom_feed(rows, "http://127.0.0.1:8765/")).findall("{*}entry")
     assert entry.findtext("{*}updated") == BETWEEN
     assert entry.findtext("{*}title").endswith(": 41 metres → 47 metres")
+    odd = [row | {"stale": row["stale"] | {"timestamp": "yesterday"}} for row in rows]
+    assert b"yesterday" not in meaning_files.atom_feed(odd, "http://127.0.0.1:8765/")
     empty = etree.fromstring(meaning_files.atom_feed([], "http://127.0.0.1:8765/"))
     assert empty.findtext("{*}updated") == "1970-01-01T00:00:00Z"
 
@@ -93,7 +114,10 @@ COPIES: dict[str, list[Revision]] = {
     "Guilds": [(BETWEEN, [f"{own('Guilds')} See [[abbey]].", *PASSAGE])],
     "Cellars": [(LATE, [own("Cellars"), *PASSAGE[:2]])],
     "Monks": [(LATE, [f"{own('Monks')} See [[Beer]].", *PASSAGE])],
+    "Malt": [(BETWEEN, [own("Malt"), *PASSAGE]), (LATE, [own("Malt")])],
+    "All": [(LATE, [f"{own('All')} {' '.join(f'[[Page {at}]]' for at in range(9_000))}", *PASSAGE])],
 }
+"""`Malt` has it no more, and of `All`, with so many links, it cannot be known."""
 
 
 @pytest.mark.both_stores
@@ -104,6 +128,7 @@ def test_passages_without_their_source(tmp_path: Path, run: RunJob, stores: Stor
     assert found.ordered
     assert [(one.title, one.source_title) for one in found.unattributed] == [("Beer", "Abbey"), ("Monks", "Abbey")]
     assert [list(one.texts) for one in found.unattributed] == [PASSAGE, PASSAGE]
+    assert found.uncertain == 1
     assert "unattributed" not in esdedup.lineage(store=stores.at(tmp_path / "out"))
 
 
@@ -112,3 +137,4 @@ def test_a_plain_dump_shows_no_order(tmp_path: Path, run: RunJob, stores: Stores
     run(dump(tmp_path / "wiki.xml", COPIES), out=tmp_path / "out", report=False)
     found = esdedup.lineage(store=stores.at(tmp_path / "out"))
     assert (found.ordered, found.shared, found.trees) == (False, 3, [])
+    assert "unattributed" not in esdedup.lineage(store=stores.at(tmp_path / "out"), unattributed=True)
