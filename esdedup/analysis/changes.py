@@ -124,6 +124,9 @@ def _compare_all(
         for here in range(lefts):
             row[_NAMES_IN_COMMON] -= form[left[here]] == NAME and left[here] > offsets[one[pair]]
         row[_CHANGED] = lefts - moved
+        row[_OPPOSITES] = _are_opposites(
+            known, left[:lefts], left_moved[:lefts], right[:rights], right_moved[:rights], 1, UNITS
+        )
         row[_UNNAMED_SUBJECT] = _is_unnamed(known, firsts[one[pair]], offsets[one[pair] + 1]) or _is_unnamed(
             known, firsts[two[pair]], offsets[two[pair] + 1]
         )
@@ -171,7 +174,6 @@ def _compare_slot(
     if lefts + rights == 0:
         return
     row[_SLOTS] += 1
-    row[_OPPOSITES] += _are_opposites(known, left, left_moved, right, right_moved, 1, UNITS)
     row[_UNITS] += _are_opposites(known, left, left_moved, right, right_moved, UNITS, 2 * UNITS)
     if _has(roles, left, left_moved, NEGATIVE) != _has(roles, right, right_moved, NEGATIVE):
         row[_NEGATIONS] += 1
@@ -193,8 +195,8 @@ def _compare_slot(
             if same:
                 row[_SPELLINGS] += 1
                 continue
-            if kind == PLAIN and lefts == 1 and rights == 1:
-                row[_OPPOSITES] += are_negated(data, begin[lost], end[lost], begin[found], end[found])
+            if kind == PLAIN:
+                row[_OPPOSITES] += _are_negated(words, left, left_moved, right, right_moved)
             fractions = (roles[lost] | roles[found]) & FRACTION > 0
             row[_SHARES] += kind == NUMBER and (fractions or roles[lost] & SHARE != roles[found] & SHARE)
             if kind == NUMBER and dated:
@@ -252,6 +254,17 @@ def _are_initials(
     ones = left[(form[left] == NAME) & ~left_moved & (roles[left] & FUNCTION == 0)]
     twos = right[(form[right] == NAME) & ~right_moved & (roles[right] & FUNCTION == 0)]
     return are_initials(data, begin, end, ones, twos) or are_initials(data, begin, end, twos, ones)
+
+
+@compiled
+def _are_negated(words: Words, left: Numbers, left_moved: Flags, right: Numbers, right_moved: Flags) -> bool:
+    """Return whether a word of one side is a word of the other one with a prefix that negates."""
+    data, begin, end = words.data, words.begin, words.end
+    for one in left[~left_moved]:
+        for two in right[~right_moved]:
+            if are_negated(data, begin[one], end[one], begin[two], end[two]):
+                return True
+    return False
 
 
 @compiled

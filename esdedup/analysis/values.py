@@ -47,6 +47,8 @@ _BEFORE_LETTERS = re.compile(r"(?<=\d)(?=[\u0400-\u04ff\u3040-\u9fff％])")
 """Where a number touches a unit that is written without a space."""
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _IN_FIGURES = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})")
+_DAY_IN_FIGURES = re.compile(r"(\d{1,2})\.(\d{1,2})\.?")
+_MONTH_IN_FIGURES = re.compile(r"(0?[1-9]|1[0-2])[./](1\d{3}|20\d{2})")
 
 
 class Value(NamedTuple):
@@ -102,6 +104,8 @@ def same_value(one: Value, two: Value) -> bool:
         return True
     if one.type == two.type == DATE:
         return all(a is None or b is None or a == b for a, b in zip(one.date, two.date, strict=True))
+    if DATE in (one.type, two.type) and (_is_day(one, two) or _is_day(two, one)):
+        return True
     if one.readings and two.readings:
         (dimension, factor), (other, scale) = _dimension(one), _dimension(two)
         if dimension == other == _MONEY and one.unit != two.unit:
@@ -117,6 +121,12 @@ def same_value(one: Value, two: Value) -> bool:
             for b, last in two.readings
         )
     return _folded(one.text) == _folded(two.text)
+
+
+def _is_day(figures: Value, date: Value) -> bool:
+    """Return whether one value is the day and month of the other one: 28.10, 28 October."""
+    match = _DAY_IN_FIGURES.fullmatch(figures.text.strip())
+    return match is not None and date.date[1:] == (int(match[2]), int(match[1]))
 
 
 def _is_decade(year: Value, tens: Value) -> bool:
@@ -184,6 +194,8 @@ def _read_date(text: str, before: str, behind: str) -> tuple[int | None, int | N
     figures = _IN_FIGURES.fullmatch(text.strip().removesuffix("г.").strip())
     if figures:
         return _if_real(int(figures[4]), int(figures[3]), int(figures[1]))
+    if month_alone := _MONTH_IN_FIGURES.fullmatch(text.strip()):
+        return int(month_alone[2]), int(month_alone[1]), None
     far = _FAR_EAST.fullmatch(text.strip())
     if far and any(far.groups()):
         return _if_real(*(int(part) if part else None for part in far.groups()))
@@ -217,7 +229,9 @@ def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, fl
     scales = lexicon().scales
     if (share := _read_fraction(words)) is not None:
         return ((100 * share, _ROUND_SHARE),), "%"
-    while len(words) > 1 and _bare(words[0]) in lexicon().function:  # about
+    about = False
+    while len(words) > 1 and _bare(words[0]) in lexicon().function:
+        about = about or _bare(words[0]) in lexicon().about
         words = words[1:]
     if len(words) == 1 and words[0].lower() in scales:
         return ((scales[words[0].lower()], 1.0),), None
@@ -229,6 +243,9 @@ def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, fl
     if rest and scales.get(rest[0], 0) > _HUNDRED:  # behind figures, `cent` is money
         scale = scales[rest.pop(0)]
         readings = tuple((value * scale, digit * scale) for value, digit in readings)
+    if about:
+        near = 10.0 if _YEAR.fullmatch(words[0]) else 0.0  # which may be years
+        readings = tuple((value, max(digit, near or 2 * _ROUNDED * abs(value))) for value, digit in readings)
     beside = rest or [word for word in [_bare(behind)] if word not in UNCLEAR_UNITS]
     joined = "_".join(beside[:2])
     unit = joined if joined in _units() else beside[0] if beside and beside[0] in _units() else None

@@ -268,6 +268,7 @@ class Lexicon(NamedTuple):
     scales: dict[str, float]
     negatives: frozenset[str]
     function: frozenset[str]
+    about: frozenset[str]
     fractions: dict[str, float]
     pronouns: frozenset[str]
     articles: frozenset[str]
@@ -289,6 +290,7 @@ def lexicon() -> Lexicon:
         frozenset(
             word for words in languages for name in ("function", "adverbs", "about") for word in words[name].split()
         ),
+        frozenset(word for words in languages for word in words["about"].split()),
         dict(_valued(languages, "fractions", FRACTIONS)),
         frozenset(word for words in languages for word in words["pronouns"].split()),
         frozenset(word for words in languages for word in words["articles"].split()),

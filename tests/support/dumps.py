@@ -14,7 +14,9 @@ Revision = tuple[str, list[str]]  # time stamp and sentences
 def dump(path: Path, pages: dict[str, list[Revision]], lang: str = "", wiki: str = "") -> Path:
     told = f' xml:lang="{lang}"' if lang else ""
     site = f"<dbname>{wiki}</dbname>" if wiki else ""
-    parts = [f'<mediawiki version="0.11"{told}><siteinfo>{site}<namespaces><namespace key="0"/></namespaces></siteinfo>']
+    parts = [
+        f'<mediawiki version="0.11"{told}><siteinfo>{site}<namespaces><namespace key="0"/></namespaces></siteinfo>'
+    ]
     number = 0
     for page, (title, revisions) in enumerate(pages.items(), 1):
         parts.append(f"<page><title>{escape(title)}</title><ns>0</ns><id>{page}</id>")

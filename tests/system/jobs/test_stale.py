@@ -67,7 +67,12 @@ def test_another_edition_is_another_page(tmp_path: Path) -> None:
     esdedup.run(*editions, out=tmp_path / "out", revisions="all", **LOOSE)
     found = esdedup.drift(store=tmp_path / "out" / "store.duckdb", stale=True)
     told = [
-        (row.stale.old, row.stale.new, row.stale.timestamp, [(place.source, place.title) for place in row.stale.standing])
+        (
+            row.stale.old,
+            row.stale.new,
+            row.stale.timestamp,
+            [(place.source, place.title) for place in row.stale.standing],
+        )
         for row in found
     ]
     assert told == [

@@ -127,6 +127,14 @@ def test_a_day_is_a_date_beside_its_month() -> None:
         ("New York", "new  york", True),
         ("New York", "Boston", False),
         ("New York", "", True),
+        ("144", "unos 145", True),
+        ("144", "145", False),
+        ("about 144", "160", False),
+        ("1550", "около 1630", False),
+        ("August 2021", "08/2021", True),
+        ("July 2021", "08/2021", False),
+        ("28.10", "28 октября", True),
+        ("28.11", "28 октября", False),
     ],
 )
 def test_what_is_the_same_fact(one: str, two: str, same: bool) -> None:
