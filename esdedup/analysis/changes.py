@@ -288,7 +288,7 @@ def _says(roles: Classes, some: Numbers, moved: Flags) -> bool:
 def _are_opposites(
     known: Meant, left: Numbers, left_moved: Flags, right: Numbers, right_moved: Flags, low: int, high: int
 ) -> bool:
-    """Return whether words of two sides exclude each other, on one of the axes `low:high`."""
+    """Return whether words of two sides exclude each other, on one of the axes `low:high`; any two units do."""
     axis, side = known.axis, known.side
     for here in range(len(left)):
         one = left[here]
@@ -296,7 +296,9 @@ def _are_opposites(
             continue
         for there in range(len(right)):
             two = right[there]
-            if not right_moved[there] and axis[one] == axis[two] and side[one] != side[two]:
+            if right_moved[there] or not low <= axis[two] < high:
+                continue
+            if (axis[one] == axis[two] and side[one] != side[two]) or (low == UNITS and axis[one] != axis[two]):
                 return True
     return False
 

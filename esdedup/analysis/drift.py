@@ -258,8 +258,14 @@ def _of_one_subject(frame: Frame, members: Sequence[Sequence[Member]]) -> Iterat
 
 
 def _is_negated(values: Mapping[int, Value]) -> bool:
-    """Return whether one of the values is a mere negation."""
-    return any(value.text.casefold() in lexicon().negatives for value in values.values())
+    """Return whether one of the values is a mere negation, such as "do not"."""
+    words = (value.text.casefold().split() for value in values.values())
+    known = lexicon()
+    return any(
+        not known.negatives.isdisjoint(some)
+        and known.function.issuperset(known.negatives.symmetric_difference(some) & set(some))
+        for some in words
+    )
 
 
 def _by_value(values: Mapping[int, Value], counts: Mapping[int, int], only_moved: bool) -> list[list[int]]:

@@ -117,18 +117,21 @@ def judged(changes: Measures, standing: Measures, texts: Measures, frames: Measu
     `texts` is the number of texts in their cluster, `frames` that of clusters with its frame: the more there are, the
     more likely they follow a pattern. Texts
     that are in one document at the same time are siblings: what differs tells them apart. Texts that name each other's
-    title say the same, and those that name their own title speak of different things.
+    title say the same, and those that name their own title speak of different things. Of what is no sentence, the page
+    is the subject.
     """
     likely = by_the_texts(changes)
-    together, versions, revised, crossed, named_apart = (
+    together, versions, revised, crossed, named_apart, listed = (
         standing[:, STANDING.index(name)] > 0
-        for name in ("together", "versions", "revisions", "crossed titles", "titles in slots")
+        for name in ("together", "versions", "revisions", "crossed titles", "titles in slots", "no sentences")
     )
     apart = _likely(with_constant(place_terms(changes, standing, texts, frames, likely)) @ weights_of_terms().places)
     later = _likely(with_constant(time_terms(changes, likely)) @ weights_of_terms().times)
     named = _likely(with_constant(title_terms(likely)) @ weights_of_terms().titles)
     return np.where(
-        together | crossed | (named_apart & ~versions), 0.0, np.where(revised, later, np.where(versions, named, apart))
+        together | crossed | ((named_apart | listed) & ~versions),
+        0.0,
+        np.where(revised, later, np.where(versions, named, apart)),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from esdedup.analysis.word_meanings import UNCLEAR_UNITS, lexicon, units
@@ -20,12 +20,16 @@ _MONEY = "money"
 _CURRENCIES = "$€£¥₹₽"
 _ROUNDED = 0.05
 """A rounded number is off by at most this share."""
+_ABOUT = 0.02
+"""What is said to be about a number may be any of a range of this share."""
 
 _TEN, _HUNDRED = 10, 100
 _ROUND_SHARE = 4.0
 """A share in words stands for percentages that are off by half of this at most."""
 _JOINING = {"and", "und", "et", "y", "e", "ja", "и"}
 """Words inside numbers in words."""
+
+_CACHED = 4096
 
 _LONGEST = 20
 """Longer numbers are names: of accounts, of parts."""
@@ -35,10 +39,14 @@ _WORD = re.compile(r"\w+")
 _SLASHED = re.compile(r"([1-9])/([2-5]|8|10)")
 _SHARES = frozenset("½⅓⅔¼¾⅕")
 _NUMBER = re.compile(r"[+\-−]?\d+(?:[.,'’٫٬]\d+)*")
+_WITH_UNIT = re.compile(
+    rf"[^\W\d]{{0,3}}(?P<money>[{_CURRENCIES}])?(?P<number>[+\-−]?\d+(?:[.,'’٫٬]\d+)*)\s?(?P<unit>[^\W\d]+|%)?"
+)
+_ELIDED = re.compile("(?<=\\w)['’]")
 _SPACED = re.compile(r"(?<!\d)\d{1,3}(?:\s\d{3})+(?!\d)")
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
-_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|e|º)?")
-_NTH = re.compile(r"(\d{1,4})(?:st|nd|rd|th|er|ère|e|è|ème|º|ª|-й|-я|-го)")
+_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|e|º|η)?")
+_NTH = re.compile(r"(\d{1,4})(?:st|nd|rd|th|er|ère|e|è|ème|º|ª|:[ae]|-?(?:й|я|го|му|е|х|та|та|ο|ος|ου|η|ης|ην))")
 _FAR_EAST = re.compile(r"(?:(\d{1,4})年)?\s*(?:(\d{1,2})月)?\s*(?:(\d{1,2})日)?")
 _BESIDE_DATES = re.compile("of|the|on|in|del?|de[nr]|dem|am|le|il|el|du|г|год|года|году|aastal?|a|o|у|в", re.IGNORECASE)
 """Words that stand within dates."""
@@ -47,7 +55,7 @@ _BEFORE_LETTERS = re.compile(r"(?<=\d)(?=[\u0400-\u04ff\u3040-\u9fff％])")
 """Where a number touches a unit that is written without a space."""
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _IN_FIGURES = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})")
-_DAY_IN_FIGURES = re.compile(r"(\d{1,2})\.(\d{1,2})\.?")
+_DAY_IN_FIGURES = re.compile(r"(\d{1,2})[./](\d{1,2})\.?")
 _MONTH_IN_FIGURES = re.compile(r"(0?[1-9]|1[0-2])[./](1\d{3}|20\d{2})")
 
 
@@ -104,6 +112,8 @@ def same_value(one: Value, two: Value) -> bool:
         return True
     if one.type == two.type == DATE:
         return all(a is None or b is None or a == b for a, b in zip(one.date, two.date, strict=True))
+    if not (one.readings and two.readings) and (loose := [_loosened(value) for value in (one, two)]).count(None) == 0:
+        one, two = loose  # type: ignore[assignment]
     if DATE in (one.type, two.type) and (_is_day(one, two) or _is_day(two, one)):
         return True
     if one.readings and two.readings:
@@ -121,6 +131,23 @@ def same_value(one: Value, two: Value) -> bool:
             for b, last in two.readings
         )
     return _folded(one.text) == _folded(two.text)
+
+
+@lru_cache(_CACHED)
+def _loosened(value: Value) -> Value | None:
+    """Return the only number in figures of a text in which nothing else says something; None if there is none."""
+    if value.readings:
+        return value
+    text = _SPACED.sub(lambda match: re.sub(r"\s", "", match[0]), value.text)
+    found = list(_WITH_UNIT.finditer(text))
+    if len(found) != 1:
+        return None
+    money = found[0]["money"] or ""
+    rest = [_bare(word) for word in _ELIDED.sub(" ", text[: found[0].start()] + " " + text[found[0].end() :]).split()]
+    if not all(word in lexicon().function or word == "" for word in rest):
+        return None
+    read = _read_quantity([*rest, money + found[0]["number"], *filter(None, [found[0]["unit"]])], "")
+    return None if read is None else Value(value.text, QUANTITY, *read)
 
 
 def _is_day(figures: Value, date: Value) -> bool:
@@ -245,7 +272,7 @@ def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, fl
         readings = tuple((value * scale, digit * scale) for value, digit in readings)
     if about:
         near = 10.0 if _YEAR.fullmatch(words[0]) else 0.0  # which may be years
-        readings = tuple((value, max(digit, near or 2 * _ROUNDED * abs(value))) for value, digit in readings)
+        readings = tuple((value, max(digit, near or _ABOUT * abs(value))) for value, digit in readings)
     beside = rest or [word for word in [_bare(behind)] if word not in UNCLEAR_UNITS]
     joined = "_".join(beside[:2])
     unit = joined if joined in _units() else beside[0] if beside and beside[0] in _units() else None

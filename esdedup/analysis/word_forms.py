@@ -1,8 +1,9 @@
 """Split texts into words and signs with their forms, on flat arrays, for alignment.
 
-A word is a run of letters and digits, with marks, and with apostrophes inside. A number continues over separators
-between digits (`1,234.5`). In scripts without spaces, each character is a word. Every other visible character is a
-sign.
+A word is a run of letters and digits, with marks, and with apostrophes inside, but for those of elided words
+(`nell'agosto`). A number continues over separators between digits (`1,234.5`). In scripts without spaces, each
+character is a word, and so is each run of Katakana, which spells names and words from abroad. Every other visible
+character is a sign.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ from esdedup.text.shingles import code_points, longest
 PLAIN, NAME, NUMBER, SIGN = 0, 1, 2, 3
 """Forms: a word without capitals; a word with a capital or a digit inside; a word that begins with a digit; a sign."""
 
-_SPACE, _LETTER, _CAPITAL, _DIGIT, _MARK, _SIGN, _ALONE = range(7)
+_SPACE, _LETTER, _CAPITAL, _DIGIT, _MARK, _SIGN, _ALONE, _KATAKANA = range(8)
 _BEYOND = 0x20000
 """From here on there are rare ideographs, each of them a word."""
 _LAST = np.uint64(_BEYOND)
 _APOSTROPHES = (0x27, 0x2019)
 _SEPARATORS = (0x2C, 0x2E, 0x27, 0x2019, 0x66B, 0x66C)  # between digits
 _SPACES = (0x20, 0xA0, 0x2009, 0x202F)  # before three digits
+_ELIDED = tuple(map(ord, "ldnscjmt"))
+_ELIDED_ENDS = tuple((ord(one), ord(two)) for one, two in ("qu", "un", "ll", "gl"))
 _MINUS = (0x2D, 0x2212)
 _POINT = 0x2E
 
@@ -121,6 +124,7 @@ def _characters() -> tuple[Classes, CodePoints]:
     for first, last in _ALONE_BLOCKS:
         alone = classes[first:last]
         alone[(alone == _LETTER) | (alone == _MARK)] = _ALONE
+    classes[0x30A1:0x30FB] = classes[0x30FC] = _KATAKANA
     classes[:33] = _SPACE
     lowered = pc.utf8_lower(column).to_pylist()
     lower = np.array([ord(low) if len(low) == 1 else code for code, low in zip(codes, lowered, strict=True)], np.uint32)
@@ -179,6 +183,10 @@ def _split(
                         if not _goes_on(units, classes, start, index, size):
                             break
                         index += 1
+                    index += 1
+            elif kind == _KATAKANA:
+                what = NAME
+                while index < size and classes[min(units[index], _LAST)] == _KATAKANA:
                     index += 1
             elif kind == _ALONE:
                 what = PLAIN
@@ -244,6 +252,17 @@ def _goes_on(units: Hashes, classes: Classes, start: int, index: int, size: int)
     before, sign, behind = classes[min(units[index - 1], _LAST)], units[index], classes[min(units[index + 1], _LAST)]
     if before == _DIGIT and behind == _DIGIT:
         return sign in _SEPARATORS
-    if behind == _LETTER and before in (_LETTER, _CAPITAL):
-        return sign in _APOSTROPHES
-    return False
+    if before not in (_LETTER, _CAPITAL) or behind not in (_LETTER, _CAPITAL) or sign not in _APOSTROPHES:
+        return False
+    return behind == _LETTER and not _is_elided(units, start, index)
+
+
+@compiled
+def _is_elided(units: Hashes, start: int, index: int) -> bool:
+    """Return whether a word that ends at an apostrophe has lost its last vowel, as in French and Italian: l', qu',
+    dell'.
+    """
+    last = units[index - 1] | 32
+    if index - start == 1:
+        return last in _ELIDED
+    return index - start > 1 and (units[index - 2] | 32, last) in _ELIDED_ENDS

@@ -24,7 +24,7 @@ _BEHIND_ROMAN = (*_ROMAN_LETTERS, *b"-.e", 0xC2, 0xC3, 0xD0, 0xD1)
 """Bytes behind the first letter of a number: others, and those with which its endings begin."""
 _LONGEST_ROMAN = 12
 """Bytes of a Roman numeral with its ending."""
-_DASHES = tuple(map(ord, "-–/"))
+_DASHES = tuple(map(ord, "-‒–—/"))
 FUNCTION, DATED, NEGATIVE, YEAR, PRONOUN, ARTICLE, SHARE, FRACTION = 1, 2, 4, 8, 16, 32, 64, 128
 """Roles of words, as bits."""
 
@@ -34,7 +34,7 @@ UNITS = 100_000
 UNCLEAR_UNITS = {"in", "second", "t", "min"}
 """Units that are also other words. After a number they are not units, unless they change with it."""
 
-_NTH = re.compile(r"(\d+)(?:st|nd|rd|th|er|e|è|ème|º|ª|го|й|я|е)$")
+_NTH = re.compile(r"(\d+)(?:st|nd|rd|th|er|e|è|ème|º|ª|го|му|й|я|е|х|та|ο|ος|ου|η|ης|ην)$")
 """An ordinal in figures."""
 
 _ROMAN = re.compile(r"(X{0,3})(IX|IV|V?I{0,3})(?:[-.]?(?:e|er|è|ème|º|го|й|я|е))?$")
@@ -78,6 +78,7 @@ class Meant(NamedTuple):
 
 class _Known(NamedTuple):
     figures: Hashes
+    cardinals: Hashes
     spelled: Hashes  # numbers in words, sorted, and the hashes of their figures
     written: Hashes
     no_names: Hashes
@@ -94,10 +95,12 @@ def meant(words: Words) -> Meant:
     """Return what words mean. Number words and dates count as numbers. A leading article is not a name."""
     known = _known()
     form = words.form.copy()
-    form[are_in(words.hash, known.figures) & (form != SIGN)] = NUMBER
     spoken = np.append(np.flatnonzero(form != SIGN), len(form))
     firsts = spoken[np.searchsorted(spoken, words.offsets[:-1])]
     begins = np.unique(firsts[firsts < len(form)])
+    named = (form == NAME) & are_in(words.hash, known.cardinals)
+    named[begins] = False
+    form[are_in(words.hash, known.figures) & (form != SIGN) & ~named] = NUMBER  # not Otto, or a place called Due
     form[begins[(form[begins] == NAME) & are_in(words.hash[begins], known.no_names)]] = PLAIN
     roles = np.zeros(len(form), np.uint8)
     for role, hashes in known.roles:
@@ -202,6 +205,7 @@ def _known() -> _Known:
     by_hash = np.argsort(numbers)
     return _Known(
         hashes_of([*dated, *all_words.numbers, *all_words.ordinals, *all_words.scales, *all_words.fractions]),
+        hashes_of(set(all_words.numbers) - set(all_words.ordinals)),
         numbers[by_hash], written.hash[single_words[by_hash]],
         hashes_of(_NO_NAMES.split()),
         (

@@ -52,7 +52,10 @@ def measure(bench: Bench) -> list[Row]:
     half = HALVES[0] if bench.small else HALVES[1]
     corpora = ("heads", "learning") if bench.small else tuple(CORPORA)
     rows = _pairs(bench.data, folder, half)
-    rows += _plants(bench.data, folder, half) + _stale(bench.data, folder, half)
+    for plants in (half,) if bench.small else (half, "later"):
+        where = "written afterwards: " if plants == "later" else ""
+        found = _plants(bench.data, folder, plants) + _stale(bench.data, folder, plants)
+        rows += [row._replace(measure=where + row.measure) for row in found]
     labelled = [clustered(bench.data, folder, corpus, half) for corpus in corpora]
     rows += _kinds(labelled, half)
     # the thousand revisions of one page are all of the design half
