@@ -45,6 +45,9 @@ _LOOSE_SHARE = 0.15
 _AT_END = 0.75
 """Share of edits and contradictions at the end of a sentence, where it is similar enough with fewer clauses."""
 
+_STALE_BEHIND = 31
+"""So many articles behind one with an update, one still says what it said before."""
+
 _THINGS = ("town", "building", "bridge", "school")
 """Kinds of subjects that copy-edited sentences are about."""
 _IN_GROUPS = ("town", "town", "scholar", "artist", "building", "bridge", "company", "club", "school")
@@ -54,7 +57,8 @@ _IN_GROUPS = ("town", "town", "scholar", "artist", "building", "bridge", "compan
 @dataclass(frozen=True, slots=True)
 class Plant:
     """Sentences of one planted cluster: `members` are indices of articles in the district, texts, and the fillers of
-    the slots of a template. In an `update`, one article says the texts one after the other.
+    the slots of a template. In an `update`, one article says two texts one after the other, and another one may still
+    say the first.
     """
 
     kind: str
@@ -153,7 +157,10 @@ class Planter:
         """A statement of one article, and what it says later."""
         (article,) = self._about_one(1)
         before, name = self._line(f"drift {self._subjects[article].kind}")
-        return replace(self._versions("drift", [article] * 2, f"{before} ", self._some(name, 2), "."), update=True)
+        plant = self._versions("drift", [article] * 2, f"{before} ", self._some(name, 2), ".")
+        (_, old, cells), _ = plant.members
+        still = (article + _STALE_BEHIND) % len(self._subjects)
+        return replace(plant, members=(*plant.members, (still, old, cells)), update=True)
 
     def _siblings(self) -> Plant:
         """Sentences of one article in the same words, about several things."""

@@ -13,7 +13,7 @@ from scripts.wiki.article_subjects import Subject, subject_of
 from scripts.wiki.clauses import SentenceMaker
 from scripts.wiki.english.names import name_of
 from scripts.wiki.markup import Fragments, dressed
-from scripts.wiki.plants import Planter
+from scripts.wiki.plants import Plant, Planter
 
 DISTRICT = 100
 """Articles that are planned together. Planted clusters never span two districts."""
@@ -57,8 +57,19 @@ _COMMENTS = ("add a source", "fix a date", "expand", "copy-edit", "new section",
 _EARLIER = 500_000
 """An earlier revision has an id that is so much smaller."""
 
+_COPIED_BEHIND = 9
+"""So many articles behind another one, one has a passage of it."""
+
+_PASSAGE = 4
+"""Sentences of a copied passage."""
+
+_LONG_ENOUGH = 80
+"""Characters of each of them."""
+
 _SHORT = len("inn.")
 """After so short a word, a full stop before a number may be that of an abbreviation."""
+
+_END_OF_TEXT = "== References ==\n{{Reflist}}\n\n"
 
 _Draw = Callable[[], float]
 
@@ -111,8 +122,9 @@ _REVISION = """    <revision>
 def generate(articles: int, seed: int, out: BinaryIO, truth: TextIO, *, history: bool = True) -> None:
     """Write an export with `articles` articles to `out`, and its planted clusters as JSON Lines to `truth`.
 
-    With `history`, some articles have an earlier revision that states another fact. The same arguments give the same
-    bytes. The first articles do not depend on the total number.
+    With `history`, some articles have an earlier revision that states another fact, which some others still state, and
+    some have a passage of another article. The same arguments give the same bytes. The first articles do not depend on
+    the total number.
     """
     if articles < 1:
         raise UsageError(f"articles is {articles}; allowed: 1 or more")
@@ -120,9 +132,8 @@ def generate(articles: int, seed: int, out: BinaryIO, truth: TextIO, *, history:
     out.write(HEADER.encode())
     for first in range(0, articles, DISTRICT):
         district = _District(first, min(DISTRICT, articles - first), seed, fragments, history)
+        out.writelines(list(district.pages()))
         truth.writelines(district.truth())
-        for page in district.pages():
-            out.write(page)
     out.write(b"</mediawiki>\n")
 
 
@@ -143,13 +154,20 @@ class _District:
         self._maker = SentenceMaker(self._random)
         plants = Planter(random.Random(f"{seed} {first} planted"), self._subjects).plan()
         self._plants = [plant for plant in plants if history or not plant.update]
+        self._history = history
+        self._stale: set[int] = set()
+        self._own: list[tuple[str, str]] = []  # a passage that no other article has: texts with and without markup
+        self._borrowed: list[list[str]] = [[] for _ in range(DISTRICT)]  # what articles have of others, with markup
         self._planted: list[list[tuple[str, str]]] = [[] for _ in range(DISTRICT)]
         self._earlier: dict[str, str] = {}  # what an article said before it said this
         self._rewritten: list[tuple[str, str]] = []
         for plant in self._plants:
             if plant.update:
                 self._earlier[plant.members[1][1]] = plant.members[0][1]
-            for article, text, _ in plant.members[1:] if plant.update else plant.members:
+                for article, text, _ in plant.members[2:]:
+                    self._borrowed[article].append(text)
+                    self._stale.add(article)
+            for article, text, _ in plant.members[1:2] if plant.update else plant.members:
                 self._planted[article].append((plant.kind, text))
 
     def truth(self) -> Iterator[str]:
@@ -171,14 +189,26 @@ class _District:
             number = self._first + place
             subject = self._subjects[place]
             self._rewritten.clear()
+            self._own.clear()
             text = self._article(number, subject, self._planted[place])
+            if self._borrowed[place]:
+                section = f"== Background ==\n{' '.join(self._borrowed[place])}\n\n"
+                text = text.replace(_END_OF_TEXT, section + _END_OF_TEXT)
+            if self._history and place % _BLOCK == 0:
+                self._lend(place)
             earlier = text
             for new, old in self._rewritten:
                 earlier = earlier.replace(new, old)
             versions = [earlier, text] if self._rewritten else [text]
-            yield self._page(page_id(number), subject.title, versions)
+            yield self._page(page_id(number), subject.title, versions, age=int(place in self._stale))
             if number % _BLOCK == _BLOCK - 1:
                 yield from self._pages_between(number)
+
+    def _lend(self, place: int) -> None:
+        """Plant the passage of an article in another one."""
+        copied = place + _COPIED_BEHIND
+        self._borrowed[copied] += [line for line, _ in self._own]
+        self._plants += [Plant("identical", ((place, text, ()), (copied, text, ()))) for _, text in self._own]
 
     def _pages_between(self, number: int) -> Iterator[bytes]:
         identifier = page_id(number)
@@ -191,9 +221,9 @@ class _District:
         yield self._page(identifier + _BETWEEN, f"Talk:{subject_of(number).title}", [talk], namespace=1)
 
     def _page(
-        self, identifier: int, title: str, versions: Sequence[str], redirect: str = "", namespace: int = 0
+        self, identifier: int, title: str, versions: Sequence[str], redirect: str = "", namespace: int = 0, age: int = 0
     ) -> bytes:
-        """Return a page with its revisions, one in a year."""
+        """Return a page with its revisions, one in a year, the last one `age` years before the others."""
         draw = self._random.random
         last = 1_000_000 + 7 * identifier + int(draw() * 7)
         user = int(draw() * 5000)
@@ -204,7 +234,7 @@ class _District:
             redirect=f'    <redirect title="{redirect}" />\n' if redirect else "",
             revisions="".join(
                 _revision(text, identifier, last - _EARLIER * before, 2024 - before, user + before)
-                for before, text in reversed(list(enumerate(reversed(versions))))
+                for before, text in reversed(list(enumerate(reversed(versions), age)))
             ),
         ).encode()
 
@@ -258,6 +288,12 @@ class _District:
             lines.append(dressed(text, plan))
             if text in self._earlier:
                 self._rewritten.append((lines[-1], dressed(self._earlier[text], plan)))
+        own = list(zip(lines, texts, strict=True))[1:]
+        for at in range(0 if self._own else len(own) - _PASSAGE):
+            some = own[at : at + _PASSAGE]
+            if all(len(text) >= _LONG_ENOUGH and text not in planted for _, text in some):
+                self._own = some
+                break
         lines[0] = f"{maker.lead()} {lines[0]}"
         paragraphs = [" ".join(lines[start : start + 4]) + "\n\n" for start in range(0, len(lines), 4)]
         paragraphs += [f"{text}\n* {maker.person()}\n* {maker.person()}\n\n" for text in cut]
@@ -273,7 +309,7 @@ class _District:
         parts = []
         if draw() < 0.5:
             parts += ["== See also ==\n", *(f"* [[{maker.place()}]]\n" for _ in range(3)), "\n"]
-        parts.append("== References ==\n{{Reflist}}\n\n")
+        parts.append(_END_OF_TEXT)
         if draw() < 0.5:
             parts += ["== External links ==\n", *(_one(fragments.outside, draw) for _ in range(3)), "\n"]
         navigation = f"{_capital(subject.noun)} articles of {maker.place()}"
