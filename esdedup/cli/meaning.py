@@ -131,9 +131,8 @@ def lineage(graphml: Path | None, limit: int | None, as_json: bool, quiet: bool,
     if limit is None and graphml is None and not as_json:
         limit = _SHOWN
     found = esdedup.lineage(**options, limit=one_more(limit))
-    found = replace(found, trees=list(first_rows(found["trees"], limit)))
-    if "unattributed" in found:
-        found = replace(found, unattributed=list(first_rows(found["unattributed"], limit)))
+    listed = "unattributed" if "unattributed" in found else "trees"
+    found = replace(found, **{"trees": found["trees"][:limit], listed: list(first_rows(found[listed], limit))})
     click.echo(json_line(found.to_dict()) if as_json else printable_lines(lineage_text(found)))
     if graphml is not None:
         from esdedup.output.meaning_files import write_graphml

@@ -78,9 +78,11 @@ def template_text(table: Table) -> str:
 
 
 def lineage_text(found: Lineage) -> str:
-    """Each tree with the earliest sentence first and its copies below, then who made the copies."""
+    """Each tree with the earliest sentence first and its copies below, or passages without a link to their source, then
+    who made the copies.
+    """
     lines = []
-    for tree in found["trees"]:
+    for tree in found["trees"] if "unattributed" not in found else ():
         copies = plural(tree["copies"], "copy", "copies")
         lines.append(f"{tree['cluster']}  {copies}: {shortened(tree['members'][0]['text'], _WIDTH)}")
         below: dict[str | None, list[dict[str, Any]]] = {}
@@ -102,9 +104,9 @@ def lineage_text(found: Lineage) -> str:
             f"its pages (--revisions all), or dumps of two dates\n{shared} sentences of several documents; "
             "esdedup overlap lists the documents that share them"
         )
-    if not lines:
-        lines.append("nothing was copied from page to page")
-    if "unattributed" in found:
+    if "unattributed" not in found:
+        lines = lines or ["nothing was copied from page to page"]
+    else:
         lines += _passage_lines(found["unattributed"])
         if found["uncertain"]:
             more = plural(found["uncertain"], "more passage stands on a page", "more passages stand on pages")
