@@ -25,6 +25,9 @@ MOST, LEAST = 0.97, 0.01
 LEAST_LISTED = 0.45
 """Less likely contradictions are not listed."""
 
+_SHORT = 10
+"""A sentence with fewer words rarely names what it is about."""
+
 
 class Weights(NamedTuple):
     """Weights of the terms of one regression, with the constant last."""
@@ -117,19 +120,23 @@ def judged(changes: Measures, standing: Measures, texts: Measures, frames: Measu
     `texts` is the number of texts in their cluster, `frames` that of clusters with its frame: the more there are, the
     more likely they follow a pattern. Texts
     that are in one document at the same time are siblings: what differs tells them apart. Texts that name each other's
-    title say the same, and those that name their own title speak of different things. Of what is no sentence, the page
-    is the subject.
+    title say the same, and those that name their own title speak of different things. Of what is no sentence, and of a
+    short one on pages that share nothing else, the page is the subject.
     """
     likely = by_the_texts(changes)
-    together, versions, revised, crossed, named_apart, listed = (
+    together, versions, revised, crossed, named_apart, listed, named_alike, copied = (
         standing[:, STANDING.index(name)] > 0
-        for name in ("together", "versions", "revisions", "crossed titles", "titles in slots", "no sentences")
-    )
+        for name in (
+            "together", "versions", "revisions", "crossed titles", "titles in slots", "no sentences", "title in frame",
+            "equal",
+        )
+    )  # fmt: skip
+    of_page = listed | ((changes[:, CHANGES.index("length")] < _SHORT) & ~named_alike & ~copied)
     apart = _likely(with_constant(place_terms(changes, standing, texts, frames, likely)) @ weights_of_terms().places)
     later = _likely(with_constant(time_terms(changes, likely)) @ weights_of_terms().times)
     named = _likely(with_constant(title_terms(likely)) @ weights_of_terms().titles)
     return np.where(
-        together | crossed | ((named_apart | listed) & ~versions),
+        together | crossed | ((named_apart | of_page) & ~versions),
         0.0,
         np.where(revised, later, np.where(versions, named, apart)),
     )

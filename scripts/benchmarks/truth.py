@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import esdedup
-from esdedup.analysis.names import KINDS
+from esdedup.analysis.names import CONTRADICTION, KINDS
 from scripts.benchmarks.bench import Bench
-from scripts.benchmarks.calibration import calibration_error, picture, reliability
+from scripts.benchmarks.calibration import TENTHS, calibration_error, picture, reliability
 from scripts.benchmarks.plants import SETTINGS, corrected, planted
 from scripts.benchmarks.rows import Row, at_least, at_most
 from scripts.benchmarks.truth_corpora import CORPORA, HALVES, LATER, Clustered, clustered, hashes_of, later
+from scripts.benchmarks.truth_pages import HALF_OF, of_wiki
 from scripts.benchmarks.truth_pairs import Pair, pairs_of
 
 LABELS = Path(__file__).with_name("truth.tsv")
@@ -61,6 +62,8 @@ def measure(bench: Bench) -> list[Row]:
     # the thousand revisions of one page are all of the design half
     more = [] if bench.small else [clustered(bench.data, folder, "afar", half)]
     rows += _listed("these dumps", [row for corpus in (*labelled, *more) for row in listed(corpus)])
+    between = [row for corpus in _wikis(bench, half) for row in listed(corpus) if row["change"] == CONTRADICTION]
+    rows += _listed("between pages of wikis of this half", between)
     if not bench.small:
         known = {(row["a"], row["b"]) for row in table(VERDICTS) if row["corpus"] == LATER}
         fitted = [row for row in listed(later(bench.data, folder)) if (row["a"], row["b"]) in known]
@@ -120,7 +123,7 @@ def _pairs(data: Path, folder: Path, half: str) -> list[Row]:
         ),
     ]
     rows += [
-        Row(f"said {low / 10} to {(low + 1) / 10}, {count:,} cases: right", right)
+        Row(f"said {low / TENTHS} to {(low + 1) / TENTHS}, {count:,} cases: right", right)
         for low, count, _, right in reliability(sure[listed], truth[listed])
     ]
     rows.append(
@@ -161,6 +164,7 @@ def _plants(data: Path, folder: Path, half: str) -> list[Row]:
         for name in (plant.side, *names):
             listed[name].append(pair in sure)
     right = [by_pair[pair].side == "contradiction" for pair, likely in sure.items() if likely >= ENOUGH]
+    said, true = np.array(list(sure.values())), np.array([by_pair[pair].side == "contradiction" for pair in sure])
     kinds = sorted({plant.kind for plant in plants if plant.side == "contradiction"})
     return [
         at_least(
@@ -174,6 +178,11 @@ def _plants(data: Path, folder: Path, half: str) -> list[Row]:
         ),
         at_most(f"{len(listed['harmless'])} harmless edits listed", _mean(listed["harmless"]), "", 0.03),
         at_least(f"{len(right)} planted edits of confidence {ENOUGH} or more: contradictions", _mean(right), "", 0.95),
+        at_most("planted edits: expected calibration error", calibration_error(said, true), "", 0.06),
+        *(
+            Row(f"planted edits, said {low / TENTHS} to {(low + 1) / TENTHS}, {count:,} cases: right", share)
+            for low, count, _, share in reliability(said, true)
+        ),
         Row("other contradictions listed among these documents", others),
     ]
 
@@ -198,6 +207,11 @@ def _precision_recall(found: Any, truth: Any) -> tuple[float, float]:
 
 def _f1(precision: float, recall: float) -> float:
     return 2 * precision * recall / max(1e-9, precision + recall)
+
+
+def _wikis(bench: Bench, half: str) -> list[Clustered]:
+    wikis = [wiki for wiki, of in HALF_OF.items() if of == half]
+    return [of_wiki(bench.data, bench.work / "truth", wiki) for wiki in wikis[: 3 if bench.small else None]]
 
 
 def _kinds(corpora: Sequence[Clustered], half: str) -> list[Row]:
