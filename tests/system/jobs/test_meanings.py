@@ -222,7 +222,7 @@ CHAIN = (
     "The first bridge over the river was built by the monks of the abbey in the shade of tall old oaks",
     "The first bridge over the river was built by the monks of the abbey in the shade of few young elms",
 )
-FACT = "The great tower of Castle Oram over the valley was finished by Duke Albert in the year {}"
+FACT = "The great tower of Castle Oram over the valley was finished by Duke Albert in the year {}."
 
 
 @pytest.mark.both_stores
