@@ -26,7 +26,7 @@ LEAST_LISTED = 0.45
 """Less likely contradictions are not listed."""
 
 _SHORT = 10
-"""A sentence with fewer words rarely names what it is about."""
+"""A text with fewer words rarely names what it is about."""
 
 
 class Weights(NamedTuple):
@@ -120,18 +120,17 @@ def judged(changes: Measures, standing: Measures, texts: Measures, frames: Measu
     `texts` is the number of texts in their cluster, `frames` that of clusters with its frame: the more there are, the
     more likely they follow a pattern. Texts
     that are in one document at the same time are siblings: what differs tells them apart. Texts that name each other's
-    title say the same, and those that name their own title speak of different things. Of what is no sentence, and of a
-    short one on pages that share nothing else, the page is the subject.
+    title say the same, and those that name their own title speak of different things. Of a short
+    text on pages that share nothing else, the page is the subject.
     """
     likely = by_the_texts(changes)
-    together, versions, revised, crossed, named_apart, listed, named_alike, copied = (
+    together, versions, revised, crossed, named_apart, named_alike, copied = (
         standing[:, STANDING.index(name)] > 0
         for name in (
-            "together", "versions", "revisions", "crossed titles", "titles in slots", "no sentences", "title in frame",
-            "equal",
+            "together", "versions", "revisions", "crossed titles", "titles in slots", "title in frame", "equal",
         )
     )  # fmt: skip
-    of_page = listed | ((changes[:, CHANGES.index("length")] < _SHORT) & ~named_alike & ~copied)
+    of_page = (changes[:, CHANGES.index("length")] < _SHORT) & ~named_alike & ~copied
     apart = _likely(with_constant(place_terms(changes, standing, texts, frames, likely)) @ weights_of_terms().places)
     later = _likely(with_constant(time_terms(changes, likely)) @ weights_of_terms().times)
     named = _likely(with_constant(title_terms(likely)) @ weights_of_terms().titles)

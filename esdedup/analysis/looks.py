@@ -64,13 +64,6 @@ _LIST_SIGNS = np.array([ord(sign) for sign in "|·•∙‧※■□▪▫"])
 _YEAR_DIGITS = 4
 
 
-def end_like_sentences(words: Words, texts: Numbers) -> Flags:
-    """Return whether texts end with a sign that ends a sentence, in any script."""
-    last = np.maximum(words.offsets[texts + 1] - 1, 0)
-    ended = words.offsets[texts + 1] > words.offsets[texts]
-    return np.asarray(ended & np.isin(words.sign[np.minimum(last, len(words.sign) - 1)], _ENDS))
-
-
 def looks(words: Words, form: Classes, clusters: Offsets, centres: Numbers, alignment: Alignment) -> Measures:
     """Return the looks of the representatives of m clusters, given as for `changes`; shape (m, len(LOOKS))."""
     if not len(words.begin):
@@ -92,8 +85,8 @@ def looks(words: Words, form: Classes, clusters: Offsets, centres: Numbers, alig
     spoken, fixed = form != SIGN, ~alignment.slotted[at] & (form != SIGN)
     total = np.maximum(count(spoken), 1)
     filled = high > low
-    first = at_most(low, len(words.begin))
-    ends = end_like_sentences(words, centres)
+    first, last = at_most(low, len(words.begin)), at_most(high - 1, len(words.begin))
+    ends = np.isin(words.sign[last], _ENDS)
     begins_apart = np.zeros(len(centres), np.bool_)
     begins_apart[filled] = alignment.slotted[first[filled]]
     beyond = words.data[words.begin[first]] >= _FIRST_BYTE

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 
 from esdedup.analysis.align import Alignment
-from esdedup.analysis.looks import end_like_sentences
 from esdedup.analysis.word_forms import NAME, NUMBER, SIGN, Classes, Measures, Words, split_words
 from esdedup.analysis.word_meanings import meant
 from esdedup.columns.arrays import Flags, Numbers
@@ -38,7 +37,6 @@ STANDING = (
     "title in frame",  # whether both have a name that is in one title and not in the other one
     "equal",  # sentences that their documents have in common: in so many other clusters a text of both,
     "varied",  # and in so many texts that all differ, with this one
-    "no sentences",  # whether neither ends like a sentence: items of lists, whose subject is the page
     "named by both",  # of a hundred pages, categories and templates that the one names, those that the other names, too
 )
 
@@ -146,8 +144,7 @@ def standing(words: Words, alignment: Alignment, places: Places, one: Numbers, t
     equal, varied, named = places.shared.among(places.first[one], places.first[two])
     if len(places.links):
         named = np.where((places.first[one] > 0) & (places.first[two] > 0), overlaps(places.links, one, two), 0)
-    fragments = ~(end_like_sentences(words, one) | end_like_sentences(words, two))
-    return np.column_stack([seen, equal, varied, fragments, named])
+    return np.column_stack([seen, equal, varied, named])
 
 
 def _seen_from(words: Words, alignment: Alignment, places: Places, one: Numbers, two: Numbers) -> Measures:
