@@ -44,7 +44,7 @@ CHANGES = (
     "exchanged words",
     "years",
     "dates",
-    "opposites",  # slots with words that exclude each other
+    "opposites",  # words that exclude each other: one for the whole texts, and one for each slot with a negating prefix
     "negations",  # slots that are negated on one side only
     "spellings",  # slots in which nothing but spelling or endings differ
     "little swaps",  # slots with different words that say little
@@ -59,15 +59,16 @@ CHANGES = (
     "mere negations",  # slots that are negated on one side only, and differ in nothing else that says something
     "whole names",  # conflicts of names of two words or more
     "names at the beginning",  # conflicts of names in slots that begin a text
-    "units",  # slots with other units of one sort
+    "units",  # slots with other units
     "shares",  # conflicts of numbers of which one is a fraction in words, or a percentage where the other is not
+    "shorter",  # words of the shorter text
     "unnamed subject",  # whether a text begins with a pronoun, or with an article and a common noun
 )
 (
     _CONFLICTS, _MORE, _SWAPS, _EXCHANGED, _YEARS, _DATES, _OPPOSITES, _NEGATIONS, _SPELLINGS, _LITTLE_SWAPS,
     _LITTLE_MORE, _ADDED, _MOVED, _SLOTS, _ONLY_MOVED, _LENGTH, _CHANGED, _NAMES_IN_COMMON, _MERE_NEGATIONS,
-    _WHOLE_NAMES, _BEGINNING_NAMES, _UNITS, _SHARES, _UNNAMED_SUBJECT,
-) = (0, 3, 6, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31)  # fmt: skip
+    _WHOLE_NAMES, _BEGINNING_NAMES, _UNITS, _SHARES, _SHORTER, _UNNAMED_SUBJECT,
+) = (0, 3, 6, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32)  # fmt: skip
 
 _MOST_WORDS = 512
 """So many words on each side that differ are compared."""
@@ -121,12 +122,11 @@ def _compare_all(
         for word in range(offsets[one[pair]], offsets[one[pair] + 1]):
             row[_LENGTH] += form[word] != SIGN
             row[_NAMES_IN_COMMON] += form[word] == NAME and word > offsets[one[pair]]
+        row[_SHORTER] = min(row[_LENGTH], (form[offsets[two[pair]] : offsets[two[pair] + 1]] != SIGN).sum())
         for here in range(lefts):
             row[_NAMES_IN_COMMON] -= form[left[here]] == NAME and left[here] > offsets[one[pair]]
         row[_CHANGED] = lefts - moved
-        row[_OPPOSITES] = _are_opposites(
-            known, left[:lefts], left_moved[:lefts], right[:rights], right_moved[:rights], 1, UNITS
-        )
+        row[_OPPOSITES] = _are_opposites(known, left[:lefts], left_moved[:lefts], right[:rights], right_moved[:rights])
         row[_UNNAMED_SUBJECT] = _is_unnamed(known, firsts[one[pair]], offsets[one[pair] + 1]) or _is_unnamed(
             known, firsts[two[pair]], offsets[two[pair] + 1]
         )
@@ -174,7 +174,7 @@ def _compare_slot(
     if lefts + rights == 0:
         return
     row[_SLOTS] += 1
-    row[_UNITS] += _are_opposites(known, left, left_moved, right, right_moved, UNITS, 2 * UNITS)
+    row[_UNITS] += _are_other_units(known, left, left_moved, right, right_moved)
     if _has(roles, left, left_moved, NEGATIVE) != _has(roles, right, right_moved, NEGATIVE):
         row[_NEGATIONS] += 1
         row[_MERE_NEGATIONS] += not (_says(roles, left, left_moved) or _says(roles, right, right_moved))
@@ -285,20 +285,28 @@ def _says(roles: Classes, some: Numbers, moved: Flags) -> bool:
 
 
 @compiled
-def _are_opposites(
-    known: Meant, left: Numbers, left_moved: Flags, right: Numbers, right_moved: Flags, low: int, high: int
-) -> bool:
-    """Return whether words of two sides exclude each other, on one of the axes `low:high`; any two units do."""
+def _are_opposites(known: Meant, left: Numbers, left_moved: Flags, right: Numbers, right_moved: Flags) -> bool:
+    """Return whether words of two sides exclude each other."""
     axis, side = known.axis, known.side
     for here in range(len(left)):
         one = left[here]
-        if left_moved[here] or not low <= axis[one] < high:
+        if left_moved[here] or not 0 < axis[one] < UNITS:
             continue
         for there in range(len(right)):
             two = right[there]
-            if right_moved[there] or not low <= axis[two] < high:
-                continue
-            if (axis[one] == axis[two] and side[one] != side[two]) or (low == UNITS and axis[one] != axis[two]):
+            if not right_moved[there] and axis[one] == axis[two] and side[one] != side[two]:
+                return True
+    return False
+
+
+@compiled
+def _are_other_units(known: Meant, left: Numbers, left_moved: Flags, right: Numbers, right_moved: Flags) -> bool:
+    """Return whether two sides have different units, of one sort or of two."""
+    axis, side = known.axis, known.side
+    for one in left[~left_moved]:
+        for two in right[~right_moved]:
+            other = axis[one] != axis[two] or side[one] != side[two]
+            if axis[one] >= UNITS and axis[two] >= UNITS and other:
                 return True
     return False
 

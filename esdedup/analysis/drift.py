@@ -40,12 +40,12 @@ class _Differing(NamedTuple):
     fact: str
 
 
-def contradictions(cluster: dict[str, Any]) -> list[dict[str, Any]]:
+def contradictions(cluster: dict[str, Any], *, stale: bool = False) -> list[dict[str, Any]]:
     """Return the contradictions in one cluster; see `contradictions_of`."""
-    return next(contradictions_of([cluster]))
+    return next(contradictions_of([cluster], stale=stale))
 
 
-def contradictions_of(clusters: Sequence[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+def contradictions_of(clusters: Sequence[dict[str, Any]], *, stale: bool = False) -> Iterator[list[dict[str, Any]]]:
     """Yield the contradictions in each cluster in the format of clusters.jsonl.
 
     Sentences of a template of three texts or more contradict each other if they name the same subject. Each
@@ -54,7 +54,8 @@ def contradictions_of(clusters: Sequence[dict[str, Any]]) -> Iterator[list[dict[
     (text, count, sentences with this value, first and last time): first the two that most likely contradict each other,
     each beginning with the sentence in which it does, then the most common ones. It has the `majority` and the `newest`
     value as indices into `values` (null if there is none), the `difference` of the first two values if they are
-    numbers, a `confidence` and `why`.
+    numbers, a `confidence` and `why`. If members say what is `current`, only those that are `stale` may be chosen:
+    corrections that did not arrive.
     """
     for cluster, held in zip(clusters, hold_each(clusters), strict=True):
         everywhere = [list(range(len(held.texts)))]
@@ -64,7 +65,7 @@ def contradictions_of(clusters: Sequence[dict[str, Any]]) -> Iterator[list[dict[
         yield [
             {"cluster": cluster["id"], **row, "frame": frame}
             for places in groups
-            for row in contradictions_among(held, compare(held, places), places)
+            for row in contradictions_among(held, compare(held, places), places, stale=stale)
         ]
 
 
@@ -73,10 +74,11 @@ def confidences(clusters: Sequence[dict[str, Any]]) -> list[list[float]]:
     return [[row["confidence"] for row in rows] for rows in contradictions_of(clusters)]
 
 
-def contradictions_among(held: ClusterTexts, compared: Compared, places: Sequence[int]) -> Iterator[dict[str, Any]]:
-    """Yield the contradictions among the texts with these indices, which are `compared` with each other.
-
-    If members say what is `current`, only those that are corrections which did not arrive, as `stale`.
+def contradictions_among(
+    held: ClusterTexts, compared: Compared, places: Sequence[int], *, stale: bool = False
+) -> Iterator[dict[str, Any]]:
+    """Yield the contradictions among the texts with these indices, which are `compared` with each other; or only those
+    that are `stale`, one for each value that was corrected.
     """
     counts = {place: len(held.members[place]) for place in places}
     only_moved = bool(compared.changed[:, CHANGES.index("only moved")].any())
@@ -88,8 +90,8 @@ def contradictions_among(held: ClusterTexts, compared: Compared, places: Sequenc
             differing.append(found)
     for found in _deciding(differing):
         told = _told(found, compared, held)
-        if "current" in held.members[0][0]:
-            yield from (told | {"stale": stale} for stale in _stale(found, compared, held))
+        if stale:
+            yield from (told | {"stale": correction} for correction in _stale(found, compared, held))
         else:
             yield told
 
@@ -259,13 +261,9 @@ def _of_one_subject(frame: Frame, members: Sequence[Sequence[Member]]) -> Iterat
 
 def _is_negated(values: Mapping[int, Value]) -> bool:
     """Return whether one of the values is a mere negation, such as "do not"."""
-    words = (value.text.casefold().split() for value in values.values())
     known = lexicon()
-    return any(
-        not known.negatives.isdisjoint(some)
-        and known.function.issuperset(known.negatives.symmetric_difference(some) & set(some))
-        for some in words
-    )
+    words = (set(value.text.casefold().split()) for value in values.values())
+    return any(some & known.negatives and some - known.negatives <= known.function for some in words)
 
 
 def _by_value(values: Mapping[int, Value], counts: Mapping[int, int], only_moved: bool) -> list[list[int]]:

@@ -130,7 +130,7 @@ def judged(changes: Measures, standing: Measures, texts: Measures, frames: Measu
             "together", "versions", "revisions", "crossed titles", "titles in slots", "title in frame", "equal",
         )
     )  # fmt: skip
-    of_page = (changes[:, CHANGES.index("length")] < _SHORT) & ~named_alike & ~copied
+    of_page = (changes[:, CHANGES.index("shorter")] < _SHORT) & ~named_alike & ~copied
     apart = _likely(with_constant(place_terms(changes, standing, texts, frames, likely)) @ weights_of_terms().places)
     later = _likely(with_constant(time_terms(changes, likely)) @ weights_of_terms().times)
     named = _likely(with_constant(title_terms(likely)) @ weights_of_terms().titles)

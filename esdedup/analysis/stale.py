@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from esdedup.analysis.comparing import ClusterTexts, Member, page_of
+from esdedup.analysis.comparing import ClusterTexts, Member, page_of, title_of
 
 _MOST_FRAMES = 2
 """What stands in more clusters is a pattern: its values are equal by chance."""
@@ -85,5 +85,5 @@ def _came_later(member: Member, change: _Change) -> bool:
 
 def _names_title(change: _Change, member: Member) -> bool:
     """Whether a text names the title of the page that has changed, or of its own."""
-    text = member["text"].casefold()
-    return any(title.casefold() in text for title in map(page_of, (change.member, member)))
+    titles = (title_of(one["title"], one["document"]).casefold() for one in (change.member, member))
+    return any(title and title in member["text"].casefold() for title in titles)

@@ -12,7 +12,7 @@ import unicodedata
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from esdedup.analysis.word_meanings import UNCLEAR_UNITS, lexicon, units
+from esdedup.analysis.word_meanings import ORDINAL_ENDINGS, UNCLEAR_UNITS, lexicon, units
 
 NUMBER, QUANTITY, DATE, NAME, WORDS, NOTHING = "number", "quantity", "date", "name", "words", "nothing"
 
@@ -40,13 +40,13 @@ _SLASHED = re.compile(r"([1-9])/([2-5]|8|10)")
 _SHARES = frozenset("½⅓⅔¼¾⅕")
 _NUMBER = re.compile(r"[+\-−]?\d+(?:[.,'’٫٬]\d+)*")
 _WITH_UNIT = re.compile(
-    rf"[^\W\d]{{0,3}}(?P<money>[{_CURRENCIES}])?(?P<number>[+\-−]?\d+(?:[.,'’٫٬]\d+)*)\s?(?P<unit>[^\W\d]+|%)?"
+    rf"(?<!\w)(?:[^\W\d]{{0,3}}(?P<money>[{_CURRENCIES}]))?(?P<number>[+\-−]?\d+(?:[.,'’٫٬]\d+)*)\s?(?P<unit>[^\W\d]+|%)?"
 )
-_ELIDED = re.compile("(?<=\\w)['’]")
+_ELIDED = re.compile(r"\w+['’](?=[^\W\d])")
 _SPACED = re.compile(r"(?<!\d)\d{1,3}(?:\s\d{3})+(?!\d)")
 _YEAR = re.compile(r"1\d{3}|20\d{2}")
 _DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|e|º|η)?")
-_NTH = re.compile(r"(\d{1,4})(?:st|nd|rd|th|er|ère|e|è|ème|º|ª|:[ae]|-?(?:й|я|го|му|е|х|та|та|ο|ος|ου|η|ης|ην))")
+_NTH = re.compile(rf"(\d{{1,4}})(?:{ORDINAL_ENDINGS})")
 _FAR_EAST = re.compile(r"(?:(\d{1,4})年)?\s*(?:(\d{1,2})月)?\s*(?:(\d{1,2})日)?")
 _BESIDE_DATES = re.compile("of|the|on|in|del?|de[nr]|dem|am|le|il|el|du|г|год|года|году|aastal?|a|o|у|в", re.IGNORECASE)
 """Words that stand within dates."""
@@ -56,7 +56,7 @@ _BEFORE_LETTERS = re.compile(r"(?<=\d)(?=[\u0400-\u04ff\u3040-\u9fff％])")
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
 _IN_FIGURES = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})")
 _DAY_IN_FIGURES = re.compile(r"(\d{1,2})[./](\d{1,2})\.?")
-_MONTH_IN_FIGURES = re.compile(r"(0?[1-9]|1[0-2])[./](1\d{3}|20\d{2})")
+_MONTH_IN_FIGURES = re.compile(r"(0[1-9](?=[./])|(?:[1-9]|1[0-2])(?=/))[./](1\d{3}|20\d{2})")
 
 
 class Value(NamedTuple):
@@ -71,6 +71,8 @@ class Value(NamedTuple):
 
 def read_value(text: str, before: str = "", behind: str = "") -> Value:
     """Return the value of a slot's filler between the words `before` and `behind`."""
+    if before and text in _capitalised_cardinals():
+        return Value(text, NAME)  # Otto
     if (
         _DIGIT.search(text) is None
         and text.strip() not in _SHARES
@@ -99,6 +101,12 @@ def _in_words(text: str, words: list[str]) -> Value:
 
 
 @cache
+def _capitalised_cardinals() -> frozenset[str]:
+    known = lexicon()
+    return frozenset(word.capitalize() for word in known.numbers if word not in known.ordinals)
+
+
+@cache
 def _numeric_words() -> frozenset[str]:
     """Return words of which any number or date without a digit has one."""
     known = lexicon()
@@ -112,8 +120,8 @@ def same_value(one: Value, two: Value) -> bool:
         return True
     if one.type == two.type == DATE:
         return all(a is None or b is None or a == b for a, b in zip(one.date, two.date, strict=True))
-    if not (one.readings and two.readings) and (loose := [_loosened(value) for value in (one, two)]).count(None) == 0:
-        one, two = loose  # type: ignore[assignment]
+    if not (one.readings and two.readings) and _has_digit(one) and _has_digit(two):
+        one, two = _loosened(one) or one, _loosened(two) or two
     if DATE in (one.type, two.type) and (_is_day(one, two) or _is_day(two, one)):
         return True
     if one.readings and two.readings:
@@ -131,6 +139,10 @@ def same_value(one: Value, two: Value) -> bool:
             for b, last in two.readings
         )
     return _folded(one.text) == _folded(two.text)
+
+
+def _has_digit(value: Value) -> bool:
+    return value.type != NOTHING and _DIGIT.search(value.text) is not None
 
 
 @lru_cache(_CACHED)

@@ -28,10 +28,11 @@ _SPACE, _LETTER, _CAPITAL, _DIGIT, _MARK, _SIGN, _ALONE, _KATAKANA = range(8)
 _BEYOND = 0x20000
 """From here on there are rare ideographs, each of them a word."""
 _LAST = np.uint64(_BEYOND)
-_APOSTROPHES = (0x27, 0x2019)
+APOSTROPHES = (0x27, 0x2019)
 _SEPARATORS = (0x2C, 0x2E, 0x27, 0x2019, 0x66B, 0x66C)  # between digits
 _SPACES = (0x20, 0xA0, 0x2009, 0x202F)  # before three digits
 _ELIDED = tuple(map(ord, "ldnscjmt"))
+_AFTER_ELISION = tuple(map(ord, "aeiouyhàâäáèéêëìíîïòóôöùúûüœæAEIOUYHÀÂÄÁÈÉÊËÌÍÎÏÒÓÔÖÙÚÛÜŒÆ"))
 _ELIDED_ENDS = tuple((ord(one), ord(two)) for one, two in ("qu", "un", "ll", "gl"))
 _MINUS = (0x2D, 0x2212)
 _POINT = 0x2E
@@ -186,7 +187,7 @@ def _split(
                     index += 1
             elif kind == _KATAKANA:
                 what = NAME
-                while index < size and classes[min(units[index], _LAST)] == _KATAKANA:
+                while index < size and classes[min(units[index], _LAST)] in (_KATAKANA, _MARK):
                     index += 1
             elif kind == _ALONE:
                 what = PLAIN
@@ -252,9 +253,9 @@ def _goes_on(units: Hashes, classes: Classes, start: int, index: int, size: int)
     before, sign, behind = classes[min(units[index - 1], _LAST)], units[index], classes[min(units[index + 1], _LAST)]
     if before == _DIGIT and behind == _DIGIT:
         return sign in _SEPARATORS
-    if before not in (_LETTER, _CAPITAL) or behind not in (_LETTER, _CAPITAL) or sign not in _APOSTROPHES:
+    if before not in (_LETTER, _CAPITAL) or behind not in (_LETTER, _CAPITAL) or sign not in APOSTROPHES:
         return False
-    return behind == _LETTER and not _is_elided(units, start, index)
+    return behind == _LETTER and not (units[index + 1] in _AFTER_ELISION and _is_elided(units, start, index))
 
 
 @compiled

@@ -12,7 +12,7 @@ from zlib import crc32
 
 import numpy as np
 
-from esdedup.analysis.word_forms import NAME, NUMBER, PLAIN, SIGN, Classes, Words, split_words
+from esdedup.analysis.word_forms import APOSTROPHES, NAME, NUMBER, PLAIN, SIGN, Classes, Words, split_words
 from esdedup.columns.arrays import Flags, Numbers, text_column
 from esdedup.columns.hashing import Hashes
 from esdedup.columns.kernels import kept
@@ -34,7 +34,8 @@ UNITS = 100_000
 UNCLEAR_UNITS = {"in", "second", "t", "min"}
 """Units that are also other words. After a number they are not units, unless they change with it."""
 
-_NTH = re.compile(r"(\d+)(?:st|nd|rd|th|er|e|è|ème|º|ª|го|му|й|я|е|х|та|ο|ος|ου|η|ης|ην)$")
+ORDINAL_ENDINGS = "st|nd|rd|th|er|ère|e|è|ème|º|ª|:[ae]|-?(?:й|я|го|му|е|х|та)|ο|ος|ου|η|ης|ην"
+_NTH = re.compile(rf"(\d+)(?:{ORDINAL_ENDINGS})$")
 """An ordinal in figures."""
 
 _ROMAN = re.compile(r"(X{0,3})(IX|IV|V?I{0,3})(?:[-.]?(?:e|er|è|ème|º|го|й|я|е))?$")
@@ -105,6 +106,7 @@ def meant(words: Words) -> Meant:
     roles = np.zeros(len(form), np.uint8)
     for role, hashes in known.roles:
         roles[are_in(words.hash, hashes)] |= role
+    roles[_elided(words)] |= FUNCTION
     shares = np.flatnonzero(roles & SHARE)
     roles[shares[shares > 0] - 1] |= SHARE  # the number before, too
     years = _are_years(words, form)
@@ -114,7 +116,16 @@ def meant(words: Words) -> Meant:
     at, found = _places_in(words.hash, known.units)
     behind = np.flatnonzero(found & (np.append(SIGN, form)[:-1] == NUMBER))
     axis[behind], side[behind] = known.dimension[at[behind]], known.unit[at[behind]]
-    return Meant(_as_figures(words, form, years), form, roles, axis, side, firsts)
+    hashes = _as_figures(words, form, years)
+    hashes[named] = words.hash[named]
+    return Meant(hashes, form, roles, axis, side, firsts)
+
+
+def _elided(words: Words) -> Numbers:
+    """Return the words that an apostrophe joins to the next one: those of l'eau, but not that of John's."""
+    signs = np.flatnonzero(np.isin(words.sign[1:-1], APOSTROPHES)) + 1
+    joined = (words.end[signs - 1] == words.begin[signs]) & (words.end[signs] == words.begin[signs + 1])
+    return np.asarray(signs[joined & (words.sign[signs - 1] == 0) & (words.sign[signs + 1] == 0)] - 1)
 
 
 def _as_figures(words: Words, form: Classes, years: Flags) -> Hashes:

@@ -34,7 +34,8 @@ def drift(
         store: Address of a store, or an open one.
         stale: Only corrections that did not arrive: a page has changed a fact, and others still state the old one;
             newest first.
-        since: A date (2024-05-31): only contradictions with a value that no page had before.
+        since: A date (2024-05-31): only contradictions with a value that no page had before, and corrections that were
+            made since.
         document: Only clusters with a sentence of the document with this id.
         limit: Most contradictions to return. Default: all.
 
@@ -68,8 +69,8 @@ def drift(
         found = [
             row
             for cluster in (mark_current(opened, clusters) if stale else clusters)
-            for row in contradictions(cluster)
-            if begin is None or any((value["first"] or "") >= begin for value in row["values"])
+            for row in contradictions(cluster, stale=stale)
+            if begin is None or any(time >= begin for time in _times_of(row))
         ]
         patterns = 0 if stale or document or since else opened.results.kinds().get(TEMPLATE, 0)
     found.sort(key=lambda row: (-row["confidence"], row["cluster"], row["slot"]))
@@ -78,6 +79,12 @@ def drift(
     note = f"not listed: {plural(patterns, 'template')}, whose values tell pages apart; esdedup templates shows them"
     shape = StaleFact if stale else Contradiction
     return Rows([shape.of(row) for row in found[:limit]], note if patterns else "")
+
+
+def _times_of(row: dict[str, Any]) -> list[str]:
+    """Return when a correction was made, or when a contradiction began: the first time of each value."""
+    told = [row["stale"]["timestamp"]] if "stale" in row else [value["first"] for value in row["values"]]
+    return [time or "" for time in told]
 
 
 def templates(
@@ -191,8 +198,9 @@ def lineage(
             "shared": opened.results.spread(),
         }
         if unattributed and told["ordered"]:
-            passages, told["uncertain"] = opened.results.passages()
-            told["unattributed"] = [
-                row for row in passages if document in (None, row["document"], row["source_document"])
-            ][:limit]
+            passages = [
+                row for row in opened.results.passages() if document in (None, row["document"], row["source_document"])
+            ]
+            told["uncertain"] = sum(row["uncertain"] for row in passages)
+            told["unattributed"] = [row for row in passages if not row.pop("uncertain")][:limit]
     return Lineage.of({"trees": trees, "editors": editors(copiers), **told})

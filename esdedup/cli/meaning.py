@@ -12,6 +12,7 @@ import esdedup
 from esdedup.cli.made import Shown, command
 from esdedup.cli.printing import first_rows, one_more
 from esdedup.cli.shared_options import OUTPUT, any_store_option
+from esdedup.errors import UsageError
 from esdedup.terminal import printable_lines
 
 _SHOWN = 20
@@ -48,6 +49,8 @@ def drift(review: str | None, limit: int | None, as_json: bool, quiet: bool, **o
     from esdedup.cli.show_meaning import drift_text
     from esdedup.terminal import json_line
 
+    if review is not None and as_json:
+        raise UsageError("json and review are two forms of one list; choose one")
     if limit is None and review is None and not as_json:
         limit = _SHOWN
     found = esdedup.drift(**options, limit=one_more(limit))

@@ -7,6 +7,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import Any, TextIO
@@ -129,7 +130,7 @@ def _clean(text: str) -> str:
 
 
 _ATOM = "http://www.w3.org/2005/Atom"
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
 _NO_TIME = "1970-01-01T00:00:00Z"
 
 
@@ -157,7 +158,11 @@ def atom_feed(rows: Sequence[Mapping[str, Any]], base: str) -> bytes:
 
 def _moment(told: Mapping[str, Any]) -> str:
     """Return the time of a correction in the form of a feed, which is that of dumps."""
-    return told["timestamp"] if _TIME.fullmatch(told["timestamp"] or "") else _NO_TIME
+    try:
+        datetime.strptime(told["timestamp"] or "", _TIME)
+    except ValueError:
+        return _NO_TIME
+    return str(told["timestamp"])
 
 
 def _element(parent: etree._Element, name: str, text: str) -> None:

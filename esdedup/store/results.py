@@ -237,7 +237,7 @@ class Results:
         """Count the clusters that are not ignored and have sentences of several documents."""
         return self.db.count(SPREAD)
 
-    def passages(self) -> tuple[list[dict[str, Any]], int]:
+    def passages(self) -> list[dict[str, Any]]:
         """As `esdedup.store.passages.copied_passages`."""
         return copied_passages(self.db)
 

@@ -130,10 +130,12 @@ def generate(articles: int, seed: int, out: BinaryIO, truth: TextIO, *, history:
         raise UsageError(f"articles is {articles}; allowed: 1 or more")
     fragments = Fragments()
     out.write(HEADER.encode())
+    plants = 0
     for first in range(0, articles, DISTRICT):
         district = _District(first, min(DISTRICT, articles - first), seed, fragments, history)
         out.writelines(list(district.pages()))
-        truth.writelines(district.truth())
+        truth.writelines(district.truth(plants))
+        plants += district.plants
     out.write(b"</mediawiki>\n")
 
 
@@ -170,9 +172,13 @@ class _District:
             for article, text, _ in plant.members[1:2] if plant.update else plant.members:
                 self._planted[article].append((plant.kind, text))
 
-    def truth(self) -> Iterator[str]:
-        """Yield one line for each planted cluster of which two or more members are written."""
-        number = self._first // DISTRICT * len(self._plants)
+    @property
+    def plants(self) -> int:
+        """How many planted clusters there are, with those of articles that are written."""
+        return len(self._plants)
+
+    def truth(self, number: int) -> Iterator[str]:
+        """Yield one line for each planted cluster of which two or more members are written; the first has `number`."""
         for place, plant in enumerate(self._plants):
             members = [
                 {"document": str(page_id(self._first + article)), "text": text} | ({"cells": cells} if cells else {})
