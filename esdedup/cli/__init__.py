@@ -86,6 +86,16 @@ fish: {_COMPLETION}=fish_source esdedup | source
 """
 
 
+_FIRST = """\
+esdedup finds what texts say twice, or nearly twice. What to type first:
+
+  esdedup demo                                  what is found in a made-up wiki
+  esdedup dedupe table.csv                      write it without its duplicates
+  esdedup run dump.xml.bz2 --out found          find what texts say twice
+  esdedup clusters --store found/store.duckdb   list what was found
+  esdedup --help                                all commands"""
+
+
 @rich_click.group(
     cls=_Commands, epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "rich_help_config": LAYOUT},
@@ -135,6 +145,9 @@ def main(arguments: list[str] | None = None) -> Any:
     given = list(sys.argv[1:] if arguments is None else arguments)
     if _COMPLETION in os.environ:
         cli.main(prog_name="esdedup", complete_var=_COMPLETION)  # prints what a shell completion needs, and exits
+    if not given:
+        click.echo(_FIRST)
+        sys.exit(0)
     try:
         with cli.make_context("esdedup", list(given)) as context:
             cli.invoke(context)
@@ -143,9 +156,6 @@ def main(arguments: list[str] | None = None) -> Any:
     except (KeyboardInterrupt, click.Abort):
         sys.exit(_say(INTERRUPTED_WORDS, INTERRUPTED))
     except click.ClickException as error:
-        if not given:
-            error.show()  # the help
-            sys.exit(2)
         sys.exit(_say(usage_message(error), 2))
     except EsdedupError as error:
         if "--debug" in given:

@@ -19,6 +19,7 @@ from esdedup.matching.units import (
     usual_class,
 )
 from esdedup.options import Options, option, shown_value, sort_out
+from esdedup.text.detectors import CLD2, installed
 from esdedup.text.splitting import AUTO, CODE, DEFAULT, TEXT_SCHEME, Splitting
 from esdedup.text.wikitext.templates.known import saved_templates
 
@@ -35,7 +36,7 @@ USUAL_UNIT = "usual_unit"
 """Among requested settings: the unit of a new store if none is requested."""
 
 _CLASSES = "classes"
-_TEXT_SCHEME, _HASH_SCHEME = "text_scheme", "hash_scheme"
+_TEXT_SCHEME, _HASH_SCHEME, _LANGUAGES = "text_scheme", "hash_scheme", "languages"
 _SIGNER = SIGNERS.names[0]
 _SHINGLE = r"(char|word):([1-9][0-9]?)"
 
@@ -102,6 +103,8 @@ class Signing(Options):
     """Version of the cleaning and splitting that made the units."""
     hash_scheme: int | None = None
     """Version of what made the tokens; by default, the one of the form."""
+    languages: str = field(default_factory=installed)
+    """What tells the languages of texts: one of `esdedup.text.detectors`."""
 
     def check_together(self) -> None:
         """Fill in what is not set: the defaults of the unit. Check that min_chars is not greater than max_chars."""
@@ -141,18 +144,18 @@ class Signing(Options):
         """
         given = {name: value for name, value in given.items() if value is not None}
         classes, text_scheme = read_classes(given.pop(_CLASSES, ())), given.pop(_TEXT_SCHEME, TEXT_SCHEME)
-        hash_scheme = given.pop(_HASH_SCHEME, None)
+        hash_scheme, languages = given.pop(_HASH_SCHEME, None), given.pop(_LANGUAGES, None) or installed()
         chosen = given.pop(SIGNERS.option, _SIGNER)
         own, of_signers = sort_out(given, cls.names(), SIGNERS.option_names())
         SIGNERS.refuse_others(chosen, of_signers)
-        found = cls(**own, classes=classes, text_scheme=text_scheme, hash_scheme=hash_scheme)
+        found = cls(**own, classes=classes, text_scheme=text_scheme, hash_scheme=hash_scheme, languages=languages)
         signer = SIGNERS.make(chosen, UNITS[found.unit].signer_options).with_options(of_signers)
         return replace(found, signer=signer)
 
     @property
     def splitting(self) -> Splitting:
         """How texts are split into units."""
-        return Splitting(self.unit, self.lang)
+        return Splitting(self.unit, self.lang, by=self.languages)
 
     @property
     def word_lang(self) -> str:
@@ -187,7 +190,8 @@ class Signing(Options):
         last = {name: own.pop(name) for name in ("hash_bits", "seed")}  # in reading order: after the signer
         classes = {_CLASSES: saved_classes(self.classes)} if len(self.classes) > 1 else {}
         schemes = {_TEXT_SCHEME: self.text_scheme} | ({} if self.scheme == 2 else {_HASH_SCHEME: self.scheme})
-        return {**own, **named, **of_signer, **last, **classes, **schemes}
+        told = {} if self.languages == CLD2 else {_LANGUAGES: self.languages}
+        return {**own, **named, **of_signer, **last, **classes, **schemes, **told}
 
     def described(self) -> dict[str, Any]:
         """Return the settings in use by their command-line names, with the version of the hash scheme."""
@@ -206,7 +210,7 @@ def freeze(stored: Signing | None, asked: Mapping[str, Any]) -> Signing:
     if stored is None:
         return Signing.of(**{"unit": usual, **given})
     saved = given.pop(_CLASSES, ())
-    for scheme in (_TEXT_SCHEME, _HASH_SCHEME):
+    for scheme in (_TEXT_SCHEME, _HASH_SCHEME, _LANGUAGES):
         given.pop(scheme, None)
     chosen = given.pop(SIGNERS.option, stored.signer.name)
     own, of_signers = sort_out(given, Signing.names(), SIGNERS.option_names())

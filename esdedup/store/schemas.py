@@ -19,6 +19,7 @@ from esdedup.matching.signers.protocol import SIGNERS
 from esdedup.matching.signing import HASH_SCHEMES, Signing
 from esdedup.matching.units import setting_in_words
 from esdedup.store.cluster_kinds import FOUND, MEANINGS
+from esdedup.text.detectors import CLD2
 
 if TYPE_CHECKING:
     from esdedup.columns.database import Database
@@ -212,8 +213,8 @@ def saved_signing(address: str, saved: Mapping[str, Any]) -> Signing:
     templates = saved.get("templates")
     if isinstance(templates, str) and not templates.startswith("{"):  # a path: what a store names is not read
         raise SettingsError("templates is not what esdedup saves of them")
-    # stores of text scheme 1 and hash scheme 2 do not name them
-    return Signing.of(**{"text_scheme": 1, "hash_scheme": 2, **saved})
+    # stores of text scheme 1, hash scheme 2 and CLD2 do not name them
+    return Signing.of(**{"text_scheme": 1, "hash_scheme": 2, "languages": CLD2, **saved})
 
 
 def check_same(address: str, stored: Signing, asked: Signing, *, reference: bool = False) -> None:

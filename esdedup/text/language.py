@@ -1,4 +1,4 @@
-"""In which language a text is, found by its letters (CLD2), and by what its source says."""
+"""In which language a text is, found by its letters (`esdedup.text.detectors`), and by what its source says."""
 
 from __future__ import annotations
 
@@ -6,17 +6,14 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-import pycld2
-
+from esdedup.text.detectors import detector, installed
 from esdedup.text.splitting import CODE, DEFAULT
 
 _SAMPLED = 1000  # characters of a text that are looked at
 _TELLING = 200  # bytes from which a text is believed against its source
-_MOSTLY = 60  # percent of such a text that must be in one language; of 2,758 paragraphs, none was wrong then
 _UNFIT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _CODES = {"iw": "he", "jw": "jv", "mo": "ro", "nb": "no", "in": "id", "ji": "yi"}
 _NEAR = ({"bs", "hr", "sh", "sr"}, {"id", "ms"}, {"da", "nn", "no"})  # often taken for each other
-_UNKNOWN = "un"
 
 
 def base_language(code: str) -> str:
@@ -24,48 +21,35 @@ def base_language(code: str) -> str:
     return _spelled(code.replace("_", "-").partition("-")[0].lower()) if re.fullmatch(CODE, code) else ""
 
 
-def detect(texts: Iterable[str], expected: str = "") -> list[str]:
-    """Return the language of each text as an ISO 639 code.
+def detect(texts: Iterable[str], expected: str = "", by: str = "") -> list[str]:
+    """Return the language of each text as an ISO 639 code, told `by` a detector (by default the best one here).
 
     The first 1,000 characters decide. Where they are not enough, the language is English. With `expected`, what the
     source says, it is that, unless 200 bytes or more are certainly in another language.
     """
+    by = by or installed()
     expected = base_language(expected)
     if not expected:
-        return [_detect(text) or DEFAULT for text in texts]
-    if expected not in _known():
+        return [_detect(text, by) or DEFAULT for text in texts]
+    if expected not in _known(by):
         return [expected for _ in texts]
     near: set[str] = set().union(*(group for group in _NEAR if expected in group))
-    found = (_detect(text) if _is_telling(text) else "" for text in texts)
+    found = (_detect(text, by) if _is_telling(text) else "" for text in texts)
     return [expected if code in near else code or expected for code in found]
 
 
-def _detect(text: str) -> str:
+def _detect(text: str, by: str) -> str:
     """Return the language of a text, or nothing if that is not certain."""
     sample = text[:_SAMPLED]
     if not sample.isprintable():
         sample = _UNFIT.sub(" ", sample)
-    telling = _is_telling(sample)
-    try:
-        certain, _, found = pycld2.detect(sample, bestEffort=not telling)
-    except pycld2.error:  # characters that it does not take
-        return ""
-    _, code, percent, _ = found[0]
-    # of a long text, the share of its letters says more
-    accepted = percent >= _MOSTLY if telling else certain
-    return _spelled(code) if accepted and code != _UNKNOWN and not code.startswith("xx") else ""
+    return _spelled(detector(by).tell(sample, _is_telling(sample)))
 
 
 def other_languages(texts: Iterable[str]) -> list[float]:
     """Return how much of each text is in another language than most of it, in percent, as far as that is known."""
-    found = []
-    for text in texts:
-        try:
-            _, _, languages = pycld2.detect(_UNFIT.sub(" ", text), bestEffort=True)
-        except pycld2.error:  # characters that it does not take
-            languages = ()
-        found.append(float(sum(percent for _, code, percent, _ in languages[1:] if code != _UNKNOWN)))
-    return found
+    best = detector(installed())
+    return [best.others(_UNFIT.sub(" ", text)) for text in texts]
 
 
 def _is_telling(text: str) -> bool:
@@ -81,5 +65,5 @@ def _spelled(code: str) -> str:
 
 
 @cache
-def _known() -> frozenset[str]:
-    return frozenset(_spelled(code) for _, code in pycld2.LANGUAGES)
+def _known(by: str) -> frozenset[str]:
+    return frozenset(map(_spelled, detector(by).codes()))

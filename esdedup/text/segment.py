@@ -46,7 +46,7 @@ class Units(NamedTuple):
 def languages_of(documents: Sequence[str], splitting: Splitting) -> list[str]:
     """Return the language of each document as a code."""
     if splitting.lang == AUTO:
-        return detect(documents, splitting.expected)
+        return detect(documents, splitting.expected, splitting.by)
     return [splitting.lang] * len(documents)
 
 

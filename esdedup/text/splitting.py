@@ -23,12 +23,14 @@ SCRIPTS = ("spaced", "ideographs", "unspaced")
 class Splitting(NamedTuple):
     """`unit` is `sentence`, `paragraph`, `line` or `record`; `lang` is the language of the texts, or `auto`.
 
-    With `auto`, `expected` is what the source says about its language: see `esdedup.text.language.detect`.
+    With `auto`, `expected` is what the source says about its language, and `by` tells it: see
+    `esdedup.text.language.detect`.
     """
 
     unit: str
     lang: str
     expected: str = ""
+    by: str = ""
 
     @property
     def whole(self) -> bool:

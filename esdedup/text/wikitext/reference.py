@@ -12,12 +12,13 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 
 import pyarrow as pa
 
-from esdedup.errors import EsdedupError, UnparsablePageError
+from esdedup.errors import EsdedupError, SettingsError, UnparsablePageError
 from esdedup.text.wikitext.cleaning import Cleaner
 from esdedup.text.wikitext.rules import Names
 from esdedup.text.wikitext.worker import OK, read_message, write_message
@@ -31,6 +32,11 @@ class ReferenceCleaner(Cleaner):
     """
 
     def __init__(self, names: Names, corrected: bool = True, time_limit: float = 5.0) -> None:
+        if find_spec("mwparserfromhell") is None:
+            raise SettingsError(
+                "wikitext reference needs mwparserfromhell: pip install mwparserfromhell (without a wheel for this "
+                "Python, that needs a C compiler), or use --wikitext fast"
+            )
         settings = {"namespaces": names.namespaces, "templates": names.added, "corrected": corrected}
         settings |= {"site": names.site, "language": names.language}
         self._settings = json.dumps(settings).encode("utf-8")

@@ -161,3 +161,12 @@ def test_names_of_presets_and_commands_complete_in_the_order_of_the_help() -> No
     shown = esdedup("--help").stdout
     places = [shown.index(f"│ {name} ") for name in COMMANDS]
     assert places == sorted(places)
+
+
+def test_the_name_alone_says_what_to_type_first() -> None:
+    done = esdedup()
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert len(lines) <= 8
+    assert max(map(len, lines)) <= 80
+    assert {line.split()[1] for line in lines[2:]} <= {"--help", *COMMANDS}

@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from esdedup.errors import UnparsablePageError
+from esdedup.errors import SettingsError, UnparsablePageError
+from esdedup.text.wikitext import reference
 from esdedup.text.wikitext.reference import ReferenceCleaner
 from esdedup.text.wikitext.rules import Names
 
@@ -28,6 +29,12 @@ def test_a_crash_is_the_failure_of_the_page() -> None:
         with pytest.raises(UnparsablePageError, match="crashed"):
             cleaner.clean("A page that is never read.")
         assert cleaner.clean("One that is.") == "One that is."
+
+
+def test_a_missing_parser_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference, "find_spec", lambda _: None)
+    with pytest.raises(SettingsError, match="pip install mwparserfromhell"):
+        ReferenceCleaner(Names())
 
 
 def test_close_ends_the_process() -> None:
