@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack
 
 from esdedup.api.sources import Address, check_store
+from esdedup.errors import UsageError
 
 if TYPE_CHECKING:
     from esdedup.api.keywords import ResourceOptions
@@ -35,13 +36,16 @@ def status(*, store: Address) -> Status:
         return Status.of(held(opened))
 
 
-def doctor(*, store: Address, repair: bool = False, quiet: bool = True, **options: Unpack[ResourceOptions]) -> Examined:
-    """Check that a store holds what it promises, and mend it.
+def doctor(
+    *, store: Address | None = None, repair: bool = False, quiet: bool = True, **options: Unpack[ResourceOptions]
+) -> Examined:
+    """Check that a store holds what it promises, and mend it; without a store, check what is installed.
 
     Without `repair`, nothing is changed.
 
     Args:
-        store: Address of the store.
+        store: Address of the store. Without one, what is installed on this machine is checked: what to paste into a
+            report of a fault.
         repair: Mend what can be mended: sign again, make lost indices and results again, delete what was left over.
         quiet: No progress bars.
         **options: Options of resources.
@@ -58,13 +62,17 @@ def doctor(*, store: Address, repair: bool = False, quiet: bool = True, **option
     from esdedup.jobs.settings import settings_of
 
     settings = settings_of(dict(options))
+    if store is None and repair:
+        raise UsageError("repair mends a store; name it")
     from esdedup.jobs.doctor import examined
+    from esdedup.jobs.installation import installation
     from esdedup.output.contents.job_answers import Examined
     from esdedup.store.registry import address_of
 
-    address = address_of(store)
-    checks = examined(address, settings, repair=repair, quiet=quiet)
-    return Examined.of({"store": str(address), "checks": [check._asdict() for check in checks]})
+    address = None if store is None else address_of(store)
+    checks = list(installation()) if address is None else examined(address, settings, repair=repair, quiet=quiet)
+    shown = None if address is None else str(address)
+    return Examined.of({"store": shown, "checks": [check._asdict() for check in checks]})
 
 
 def drop(*, store: Address) -> None:

@@ -11,7 +11,7 @@ import rich_click as click
 import esdedup
 from esdedup.cli.made import command
 from esdedup.cli.printing import show
-from esdedup.cli.shared_options import STORE, any_store_option
+from esdedup.cli.shared_options import STORE, STORES, any_store_option, optional_store
 from esdedup.errors import EsdedupError, UsageError
 from esdedup.files import as_word
 from esdedup.plurals import plural
@@ -90,7 +90,10 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
         raise EsdedupError(f"{ids}: {named}; the rest is done")
 
 
-@command(esdedup.doctor, store=any_store_option)
+@command(
+    esdedup.doctor,
+    store=optional_store(f"{STORES}; or set ESDEDUP_STORE. Without one, what is installed is checked."),
+)
 def doctor(as_json: bool, **options: Any) -> None:
     """Exit code 1 if something is wrong and not mended.
 

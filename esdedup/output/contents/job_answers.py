@@ -361,7 +361,7 @@ class Status(Result):
 
 @answer
 class StoreCheck(Result):
-    """One promise of a store."""
+    """One promise of a store, or one fact about an installation."""
 
     name: str
     """What was checked."""
@@ -377,10 +377,10 @@ class StoreCheck(Result):
 
 @answer
 class Examined(Result):
-    """The checks of a store."""
+    """The checks of a store, or of what is installed."""
 
-    store: str
-    """Address of the store."""
+    store: str | None
+    """Address of the store; null if what is installed was checked."""
     checks: list[StoreCheck]
     """Every check: first what was mended, then the others."""
 
