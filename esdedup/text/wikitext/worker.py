@@ -13,9 +13,6 @@ import struct
 import sys
 from typing import IO
 
-import mwparserfromhell
-
-from esdedup.text.wikitext.flatten import flatten
 from esdedup.text.wikitext.plain_lines import hide_nul, plain_text
 from esdedup.text.wikitext.rules import DROP, FORMULA, LITERAL, LITERAL_BLOCK, TAGS, Names
 from esdedup.text.wikitext.variants import shown_variants
@@ -32,6 +29,10 @@ _LENGTH = struct.Struct(">I")
 
 def clean(text: str, names: Names, corrected: bool) -> str:
     """Return the plain text of one page, in this process."""
+    import mwparserfromhell  # not everywhere
+
+    from esdedup.text.wikitext.flatten import flatten
+
     closed = _COMMENTS.sub(lambda match: match[1] or "", shown_variants(hide_nul(text), names))
     code = mwparserfromhell.parse(closed, skip_style_tags=corrected)
     return plain_text(flatten(code, names), quotes=corrected)
