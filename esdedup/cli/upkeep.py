@@ -92,7 +92,7 @@ def remove(documents: tuple[str, ...], as_json: bool, **options: Any) -> None:
 
 @command(
     esdedup.doctor,
-    store=optional_store(f"{STORES}; or set ESDEDUP_STORE. Without one, what is installed is checked."),
+    optional_store(f"{STORES}; or set ESDEDUP_STORE. Without one, what is installed is checked."),
 )
 def doctor(as_json: bool, **options: Any) -> None:
     """Exit code 1 if something is wrong and not mended.

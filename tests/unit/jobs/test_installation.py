@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import esdedup
 from esdedup._version import __version__
 from esdedup.errors import UsageError
 from esdedup.jobs import installation
+from tests.support.commands import said
 
 
 def test_what_is_here_is_named() -> None:
@@ -33,3 +36,8 @@ def test_what_is_missing_has_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_repair_needs_a_store() -> None:
     with pytest.raises(UsageError, match="repair mends a store"):
         esdedup.doctor(repair=True)
+
+
+def test_a_store_in_the_environment_is_examined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ESDEDUP_STORE", str(tmp_path / "no.duckdb"))
+    assert "no.duckdb" in said("doctor").err
