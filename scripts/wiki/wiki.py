@@ -133,7 +133,7 @@ def generate(articles: int, seed: int, out: BinaryIO, truth: TextIO, *, history:
     plants = 0
     for first in range(0, articles, DISTRICT):
         district = _District(first, min(DISTRICT, articles - first), seed, fragments, history)
-        out.writelines(list(district.pages()))
+        out.writelines(district.pages())
         truth.writelines(district.truth(plants))
         plants += district.plants
     out.write(b"</mediawiki>\n")
@@ -158,7 +158,7 @@ class _District:
         self._plants = [plant for plant in plants if history or not plant.update]
         self._history = history
         self._stale: set[int] = set()
-        self._own: list[tuple[str, str]] = []  # a passage that no other article has: texts with and without markup
+        self._own: list[tuple[str, str]] = []  # a passage that no other article has: texts with markup and without
         self._borrowed: list[list[str]] = [[] for _ in range(DISTRICT)]  # what articles have of others, with markup
         self._planted: list[list[tuple[str, str]]] = [[] for _ in range(DISTRICT)]
         self._earlier: dict[str, str] = {}  # what an article said before it said this
