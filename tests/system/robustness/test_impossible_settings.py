@@ -124,12 +124,6 @@ def test_arguments_that_are_no_utf_8(undisturbed: Path, tmp_path: Path, verb: st
         only_line(answer.err)
 
 
-def test_nothing_at_all_gets_the_help() -> None:
-    answer = said()
-    assert answer.code in (0, 2)
-    assert "Find duplicates" in answer.out + answer.err
-
-
 @pytest.mark.parametrize(
     "options",
     [
