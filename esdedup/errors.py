@@ -23,6 +23,8 @@ EsdedupError                    could not be done (exit code 1)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -126,3 +128,12 @@ class StoreSourcesError(StoreError):
 
 class StoreLockedError(StoreError):
     """Another process writes to this store; the message names it."""
+
+
+@contextmanager
+def needs_extra(extra: str, what: str) -> Iterator[None]:
+    """Raise `UsageError` with the line that installs an extra, if one of its packages cannot be imported inside."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{what} needs {error.name}; run pip install 'esdedup[{extra}]'") from error

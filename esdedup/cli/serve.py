@@ -8,7 +8,7 @@ import rich_click as click
 
 from esdedup.cli.defaults import Command
 from esdedup.cli.shared_options import port_option, store_option, talk_options
-from esdedup.errors import UsageError
+from esdedup.errors import needs_extra
 
 
 @click.command(cls=Command)
@@ -48,10 +48,8 @@ def serve(
     Example:
       esdedup serve --store found/store.duckdb
     """
-    try:
+    with needs_extra("web", "serve"):
         from esdedup.web.serving import serve as serve_store
-    except ModuleNotFoundError as error:
-        raise UsageError(f"serve needs {error.name}; run pip install 'esdedup[web]'") from error
     from esdedup.resources import parse_memory
 
     serve_store(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from esdedup.columns.ahead import Ahead
-from esdedup.errors import SourceError
+from esdedup.errors import SourceError, needs_extra
 from esdedup.formats.compression.protocol import PIECE, Compression, Members, Raw
 from esdedup.formats.compression.streams import gathered
 
@@ -47,8 +47,9 @@ class SevenZip(Compression):
 
     def write(self, path: Path, members: Members) -> None:
         """Write an archive. The library needs each member as a file, so they are written beside it, one at a time."""
-        import py7zr
-        from py7zr.helpers import ArchiveTimestamp
+        with needs_extra("7z", "writing a .7z archive"):
+            import py7zr
+            from py7zr.helpers import ArchiveTimestamp
 
         filters = [{"id": py7zr.FILTER_LZMA2, "preset": _PRESET}]
         with py7zr.SevenZipFile(path, "w", filters=filters) as archive:
@@ -81,8 +82,9 @@ class _ShortReads(io.FileIO):
 
 def _extract(file: _ShortReads, put: Callable[[_Item], None]) -> None:
     """Pass on each file's name and content."""
-    import py7zr  # the file extensions of this compression are asked for more often
-    from py7zr.exceptions import UnsupportedCompressionMethodError
+    with needs_extra("7z", f"{file.name}: a .7z archive"):
+        import py7zr
+        from py7zr.exceptions import UnsupportedCompressionMethodError
 
     try:
         with py7zr.SevenZipFile(file) as archive:
