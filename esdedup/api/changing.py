@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from esdedup.api.sources import Address, check_options, check_store
@@ -65,6 +64,7 @@ def run(
         >>> esdedup.run("dump.xml.bz2", out="found", jaccard=0.9)  # doctest: +SKIP
     """
     check_options(options)
+    from esdedup.formats.remote.remote_path import RemotePath, path_of
     from esdedup.jobs import lakes, searching, source_reading, steps, summary
     from esdedup.jobs.accounting import refuse_nothing
     from esdedup.jobs.memory import MemoryWatch
@@ -76,7 +76,9 @@ def run(
     from esdedup.store.ledger import STANDARD_INPUT
 
     check_table(table)
-    folder = Path(out)
+    folder = path_of(out)
+    if store is None and isinstance(folder, RemotePath):
+        raise UsageError(f"{folder}: a store cannot be there; name one with store (--store PATH.duckdb)")
     check_generations(keep_generations, store or folder / STORE)
     with (
         named_sources(sources, columns, dict(options)) as (names, given),
@@ -90,7 +92,7 @@ def run(
         with (
             out_folder(folder, job.sources, fresh=fresh) as place,
             MemoryWatch(resources.engine) as memory,
-            lakes.opened_for(store, folder, job, lookup=lookup and store is not None) as opened,
+            lakes.opened_for(store, place.path, job, lookup=lookup and store is not None) as opened,
         ):
             job.adopt_names(opened)
             same = (
@@ -219,6 +221,7 @@ def scan(
     check_options(options)
     check_store(store)
     from esdedup.engines import ENGINES
+    from esdedup.formats.remote.remote_path import path_of
     from esdedup.jobs import scanning, steps, summary
     from esdedup.jobs.accounting import refuse_nothing
     from esdedup.jobs.memory import MemoryWatch
@@ -240,7 +243,7 @@ def scan(
     ENGINES[engine].check_place(engine)
     with (
         Job("scan", not quiet, without="write" if out is None else ""),
-        nullcontext() if out is None else out_folder(Path(out)) as place,
+        nullcontext() if out is None else out_folder(path_of(out)) as place,
         MemoryWatch(engine) as memory,
         steps.open_for(store, settings, must_exist=True) as opened,
     ):
@@ -302,6 +305,7 @@ def add(
     """
     check_options(options)
     from esdedup.engines import ENGINES
+    from esdedup.formats.remote.remote_path import path_of
     from esdedup.jobs import lakes, searching, source_reading, steps, summary
     from esdedup.jobs.memory import MemoryWatch
     from esdedup.jobs.preconditions import check_count, check_table
@@ -324,7 +328,7 @@ def add(
         engine = job.settings.resources.engine
         ENGINES[engine].check_place(engine)
         with (
-            nullcontext() if out is None else out_folder(Path(out)) as place,
+            nullcontext() if out is None else out_folder(path_of(out)) as place,
             MemoryWatch(engine) as memory,
             steps.open_for(store, job.settings, lookup=lookup) as opened,
         ):

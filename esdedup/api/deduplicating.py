@@ -173,6 +173,7 @@ def dedupe(
     if id_column is not None:
         options["id_column"] = id_column
     check_options(options)
+    from esdedup.formats.remote.remote_path import path_of
     from esdedup.jobs.accounting import refuse_nothing
     from esdedup.jobs.dedupe import dedupe_files, settings_for
     from esdedup.jobs.preconditions import DropRules
@@ -188,7 +189,7 @@ def dedupe(
     rules.check(references=bool(references))
     names, settings = list(source_names(sources)), settings_for(rules, options)
     job = ReadingJob.of(names, settings, fresh=fresh, keep_going=keep_going, quiet=quiet, rewritten=True)
-    folder = None if dry_run or out is None else Path(out)
+    folder = None if dry_run or out is None else path_of(out)
     written = Written.of(dedupe_files(names, folder, store, rules, job))
     refuse_nothing(written.records, written.unit, written, empty=True)
     return written

@@ -103,13 +103,14 @@ def verify(
         >>> esdedup.verify("clean/cert.json").problems  # doctest: +SKIP
         []
     """
+    from esdedup.formats.remote.remote_path import path_of
     from esdedup.jobs.verifying import verify_certificate
     from esdedup.output.contents.certificate_answers import Verified
 
     if not (isinstance(sample, int | float) and 0 < sample <= 1):
         raise UsageError(f"sample is {sample!r}; allowed: greater than 0, up to 1")
     given = [input] if isinstance(input, str | Path) else list(input)
-    folder = None if output is None else Path(output)
+    folder = None if output is None else path_of(output)
     return Verified.of(verify_certificate(Path(certificate), list(map(Path, given)), folder, sample))
 
 
@@ -187,8 +188,13 @@ def report(*, store: Address | Store, out: Address) -> list[Path]:
         >>> esdedup.report(store="found/store.duckdb", out="report")  # doctest: +SKIP
     """
     check_store(store)
+    from esdedup.formats.remote.remote_path import path_of
     from esdedup.jobs.questions import opened_results
     from esdedup.jobs.summary import write_report
+    from esdedup.output.out_folder import out_folder
 
     with opened_results(store) as opened:
-        return write_report(opened, Path(out))
+        with out_folder(path_of(out)) as place:
+            names = [path.name for path in write_report(opened, place.path)]
+            place.claim(*names)
+        return [place.shown / name for name in names]

@@ -66,13 +66,14 @@ def extract(
     check_options(options)
     if out is None:
         return _rows(sources, sentences, keep_going, columns, quiet, dict(options))
+    from esdedup.formats.remote.remote_path import path_of
     from esdedup.jobs.extracting import extract_to
     from esdedup.output.contents.job_answers import Extracted
+    from esdedup.output.remote_folder import sent
 
-    with named_sources(sources, columns, dict(options)) as (names, reading):
-        return Extracted.of(
-            extract_to(list(names), out, reading, sentences=sentences, keep_going=keep_going, quiet=quiet)
-        )
+    with named_sources(sources, columns, dict(options)) as (names, reading), sent(path_of(out)) as file:
+        done = extract_to(list(names), file, reading, sentences=sentences, keep_going=keep_going, quiet=quiet)
+    return Extracted.of(done | {"file": str(out)})
 
 
 def _rows(

@@ -10,6 +10,7 @@ import rich_click as click
 import esdedup
 from esdedup.cli.declared import signing_options, source_options
 from esdedup.cli.made import command
+from esdedup.cli.option_makers import AnyPath
 from esdedup.cli.printing import raise_damage, show
 from esdedup.cli.shared_options import OUTPUT, resource_options
 from esdedup.terminal import printable_lines
@@ -20,7 +21,7 @@ _OF_TOKENS = ("normalize", "shingle", "hash_bits", "seed", "signer", "bands", "r
 @command(
     esdedup.extract,
     click.option(
-        "-o", "--out", metavar="FILE", type=click.Path(path_type=Path, allow_dash=True), panel=OUTPUT,
+        "-o", "--out", metavar="FILE", type=AnyPath(path_type=Path, allow_dash=True), panel=OUTPUT,
         help="File to write: .jsonl or .txt, also compressed (.jsonl.zst), or .parquet. With - JSON Lines are printed.",
     ),
     click.option(

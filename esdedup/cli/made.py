@@ -20,7 +20,7 @@ import rich_click as click
 
 from esdedup.cli.defaults import Command
 from esdedup.cli.layout import choices_shown
-from esdedup.cli.option_makers import Decorator, bundle, complete_files
+from esdedup.cli.option_makers import AnyPath, Decorator, bundle, complete_files
 from esdedup.cli.shared_options import (
     OUTPUT,
     READING,
@@ -88,7 +88,7 @@ SHOWN = {
 ONLY_PYTHON = {"columns", "quiet", "options"}
 """Parameters that no command has, or every command."""
 
-_TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT, str: None, Path: click.Path(path_type=Path)}
+_TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT, str: None, Path: AnyPath(path_type=Path)}
 
 
 def command(

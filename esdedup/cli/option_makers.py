@@ -40,6 +40,18 @@ Decorator = Callable[[Any], Any]
 _TYPES: dict[type, Any] = {int: click.INT, float: click.FLOAT}
 
 
+class AnyPath(click.Path):
+    """A path, or the address of a file on a server."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path of an address; another one as usual."""
+        if "://" not in str(value):
+            return super().convert(value, param, ctx)
+        from esdedup.formats.remote.remote_path import path_of
+
+        return path_of(value)
+
+
 def bundle(*options: Decorator) -> Callable[[F], F]:
     """Combine options into one decorator, in their order."""
 

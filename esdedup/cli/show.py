@@ -199,7 +199,7 @@ def deduped_text(done: Written, out: Path | None) -> str:
     lines += [
         "",
         *(f"wrote {path}" for path in done["files"]),
-        f"wrote {Path(out or '.') / 'drops.jsonl'}",
+        f"wrote {(out or Path()) / 'drops.jsonl'}",
     ]
     return "\n".join(lines)
 

@@ -17,6 +17,8 @@ from esdedup.formats.compression.opener import first_bytes, readable
 from esdedup.formats.compression.protocol import Span, compression_of
 from esdedup.formats.protocol import FORMATS, Format, split_name
 from esdedup.formats.reading_options import Reading
+from esdedup.formats.remote.finding import files_at
+from esdedup.formats.remote.protocol import is_address
 from esdedup.formats.text_limit import USUAL
 from esdedup.plurals import plural
 
@@ -25,7 +27,6 @@ STDIN = "-"
 _SHOWN = 5
 
 _ABSENT = "no such file or folder; check the path"
-_ABSENT_URL = "addresses on the web are not read; download the file first"
 _GIVE_FORMAT = f"give --format ({', '.join(FORMATS.names)})"
 
 _log = logging.getLogger("esdedup")
@@ -95,6 +96,9 @@ def _expand(argument: str, reading: Reading) -> Iterator[Source]:
         return
     if not argument:
         raise UsageError("a source has an empty name; give files, folders, patterns or -")
+    if is_address(argument):
+        yield from _from_address(argument, reading)
+        return
     path = Path(argument)
     try:
         exists = path.exists()
@@ -104,7 +108,7 @@ def _expand(argument: str, reading: Reading) -> Iterator[Source]:
         ) from error
     if not exists:
         if not glob.has_magic(argument):
-            raise SourceError(f"{argument}: {_ABSENT_URL if '://' in argument else _ABSENT}")
+            raise SourceError(f"{argument}: {_ABSENT}")
         yield from _from_pattern(argument, reading)
     elif path.is_dir():
         yield from _from_folder(path, reading)
@@ -113,6 +117,16 @@ def _expand(argument: str, reading: Reading) -> Iterator[Source]:
         if source is None:
             raise _unknown(argument)
         yield source
+
+
+def _from_address(address: str, reading: Reading) -> Iterator[Source]:
+    found, folder = files_at(address)
+    files: list[Path] = [*found]
+    if len(files) == 1 and folder is None and _source(files[0], reading) is None:
+        raise _unknown(str(files[0]))
+    for source in _known(files, str(folder or files[0]), reading):
+        one = folder is not None and source.format.folder_is_one
+        yield replace(source, base=folder, name=_folder_name(folder)) if folder and one else source
 
 
 def _from_pattern(pattern: str, reading: Reading) -> Iterator[Source]:

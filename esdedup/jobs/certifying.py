@@ -18,6 +18,7 @@ from esdedup._version import __version__
 from esdedup.errors import EsdedupError
 from esdedup.evaluation.recall import measured_recall
 from esdedup.files import compact_json, whole_file
+from esdedup.formats.remote.remote_path import path_of
 from esdedup.jobs.contradicting import contradicted
 from esdedup.jobs.losses import losses_of
 from esdedup.jobs.other_values import FIRST, note_other_values
@@ -27,6 +28,7 @@ from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.verify.compare import jaccards_of
 from esdedup.output.certificate_page import certificate_page
 from esdedup.output.drops import Verdicts
+from esdedup.output.out_folder import OutFolder
 from esdedup.resources import Resources
 from esdedup.store.store import Store
 
@@ -43,7 +45,7 @@ class Certified:
     """What a certificate is made of, besides the store."""
 
     path: Path
-    folder: Path
+    folder: OutFolder
     writings: Sequence[Writing]
     files: Sequence[str]  # paths of the outputs that were written
     settings: Mapping[str, Any]
@@ -73,17 +75,17 @@ class Certified:
                     "number": writing.read.number,
                     "source": writing.read.name,
                     "path": str(writing.source.path),
-                    **digest_of(Path(str(writing.source.path))),
+                    **digest_of(path_of(writing.source.path)),
                     "reading": writing.read.reading(),
                 }
                 for writing in self.writings
             ],
             "outputs": [
-                {"input": writing.read.number, "path": writing.name, **digest_of(self.folder / writing.name)}
+                {"input": writing.read.number, "path": writing.name, **digest_of(self.folder.path / writing.name)}
                 for writing in self.writings
-                if str(self.folder / writing.name) in written
+                if str(self.folder.shown / writing.name) in written
             ],
-            "folder": str(self.folder),
+            "folder": str(self.folder.shown),
             "rows": rows,
             "records": self.records,
             "sources": self.sources,

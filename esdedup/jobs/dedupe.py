@@ -18,6 +18,7 @@ import pyarrow as pa
 from esdedup.errors import StoreSourcesError, UsageError
 from esdedup.files import compact_json, whole_file
 from esdedup.formats.locations import Source
+from esdedup.formats.remote.remote_path import path_of
 from esdedup.formats.rewrite import check_rewritable, output_names
 from esdedup.jobs.accounting import accounted
 from esdedup.jobs.against import find_in_references, forget_references, opened_references
@@ -35,7 +36,8 @@ from esdedup.jobs.settings import Settings, settings_of, stars_around_what_is_ke
 from esdedup.jobs.source_reading import ReadingJob, read_into, refuse_inside, refuse_other_sources
 from esdedup.jobs.steps import publish, scan_if_needed
 from esdedup.output.drops import REASONS, Verdicts, decided
-from esdedup.output.out_folder import DROPS, MANIFEST, STORE, out_folder
+from esdedup.output.out_folder import DROPS, STORE, out_folder
+from esdedup.output.remote_folder import MANIFEST
 from esdedup.store.lake.lake_address import LAKE
 from esdedup.store.preference import Preference
 from esdedup.store.rereading import OLDER
@@ -71,19 +73,20 @@ def dedupe_files(
         names = _output_names(found, folder, sources, against)
         if rules.certificate is not None:
             taken = [folder, *(folder / name for name in (*names, DROPS, STORE, MANIFEST))]
-            taken += [Path(source.path) for source in found if source.path is not None]
-            taken += [Path(address) for address in (*against, store) if address is not None]
+            taken += [source.path for source in found if source.path is not None]
+            taken += [path_of(address) for address in (*against, store) if address is not None]
             _check_certificate(rules, taken, folder)
         place = stack.enter_context(out_folder(folder, found, fresh=job.fresh))
+        here = place.path
         if place.folds_case:
             names = _output_names(found, folder, sources, against, folds_case=True)
         seconds: dict[str, float] = {}
         quiet, column = job.quiet, rules.against_text_column
         references, settings = stack.enter_context(
-            opened_references(against, job.settings, folder, column, keep_going=job.keep_going, quiet=quiet)
+            opened_references(against, job.settings, here, column, keep_going=job.keep_going, quiet=quiet)
         )
         job = replace(job, settings=settings)
-        opened = stack.enter_context(opened_for(store, folder, job))
+        opened = stack.enter_context(opened_for(store, here, job))
         job.adopt_names(opened)
         refuse_other_sources(opened, job.checkpoints, instead="use another --out")
         opened.ledger.begin_job("dedupe")
@@ -143,7 +146,7 @@ def dedupe_files(
             )
             if out is not None:
                 place.claim(DROPS)
-                _write_drops(verdicts, source_names, folder / DROPS)
+                _write_drops(verdicts, source_names, here / DROPS)
             no_value = verdicts.no_value()
             shown = {"losses": list(worst_losses(opened, verdicts, _WORST))} if out is None else {}
             of_sources = _by_source(opened, verdicts, source_names)
@@ -152,13 +155,13 @@ def dedupe_files(
             if rules.certificate is not None:
                 described = {"signing": opened.signing.saved(), "scanning": scanning.described()}
                 Certified(
-                    rules.certificate, folder, writings, written["files"], described | {"rules": rules.described()},
+                    rules.certificate, place, writings, written["files"], described | {"rules": rules.described()},
                     records, of_sources, source_names, settings.resources, rules.report,
                 ).write(opened, verdicts)  # fmt: skip
         opened.ledger.end_job()
         publish(opened, fresh=job.fresh)
         unit = opened.signing.unit
-    forget_references(folder)
+    forget_references(here)
     seconds["write"] = time.perf_counter() - clock
     return {
         "unit": unit,
@@ -217,10 +220,10 @@ def _output_names(
     """Return the path of each output in the folder. Raise `UsageError` if it would overwrite another output, a source,
     a reference or a file of ours, or be read as a source the next time, unless its source was `named` itself.
     """
-    given = set(map(Path, named))
+    given = set(map(path_of, named))
     names = output_names(found, folds_case=folds_case)
     read = {source.path.resolve() for source in found if source.path is not None}
-    read |= {Path(reference).resolve() for reference in against}
+    read |= {path_of(reference).resolve() for reference in against}
     for source, name in zip(found, names, strict=True):
         first = PurePath(name).parts[0]
         if first.startswith(".") or (first.casefold() if folds_case else first) in (DROPS, LAKE, STORE):
@@ -257,7 +260,7 @@ def _check_references(against: Sequence[Address], found: Sequence[Source], store
     for reference in against:
         if reference == store:
             raise UsageError(f"{reference} is --store and also --against; a reference is another collection")
-        if Path(reference).resolve() in ours:
+        if path_of(reference).resolve() in ours:
             raise UsageError(f"{reference} is a source and also --against, so everything in it would be dropped")
 
 

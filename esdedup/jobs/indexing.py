@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext, suppress
 from copy import deepcopy
-from pathlib import Path
 from types import TracebackType
 
 import numpy as np
@@ -22,6 +21,7 @@ from esdedup.formats.compression.opener import readable
 from esdedup.formats.locations import Source
 from esdedup.formats.protocol import FORMATS
 from esdedup.formats.reading_options import Part, Reading
+from esdedup.formats.remote.remote_path import RemotePath, state_of
 from esdedup.formats.stream import DocumentStream
 from esdedup.jobs.accounting import damages
 from esdedup.jobs.assemble import Assembler, Rows
@@ -64,7 +64,7 @@ def source_checkpoints(sources: Sequence[Source], reading: Reading) -> list[Sour
             path, state = STANDARD_INPUT, "a stream"
         else:
             # a name that is not valid UTF-8 is kept in the form that is shown
-            path, state = readable(source.path.resolve()), _state(source.path)
+            path, state = readable(source.path.resolve()), state_of(source.path)
         checkpoints.append(
             SourceCheckpoint(
                 source.name, path, f"{state}, read with {how}", qualified and not source.format.ids_across, history,
@@ -75,25 +75,25 @@ def source_checkpoints(sources: Sequence[Source], reading: Reading) -> list[Sour
 
 
 def content_of(source: Source) -> str:
-    """Return the hash of a file. Raise `SourceChangedError` if it is not there any more."""
+    """Return the hash of a file; empty if its server says when it changes.
+
+    Raise `SourceChangedError` if it is not there any more.
+    """
     assert source.path is not None, "standard input cannot be read twice"
+    if isinstance(source.path, RemotePath) and source.path.about.state:  # which changes with the bytes
+        return ""
     try:
         return file_hash(source.path)
     except OSError as error:
         raise SourceChangedError.at(readable(source.path)) from error
 
 
-def _state(path: Path) -> str:
-    stat = path.stat()
-    return f"{stat.st_size} bytes, changed at {stat.st_mtime_ns}"
-
-
 def check_unchanged(source: Source, checkpoint: SourceCheckpoint) -> None:
     """Raise `SourceChangedError` if a source is not in the state in which its reading began, or not there any more."""
     if source.path is None or source.path.is_fifo():
         return
-    with suppress(OSError):
-        if checkpoint.fingerprint.startswith(f"{_state(source.path)}, "):
+    with suppress(OSError, SourceError):
+        if checkpoint.fingerprint.startswith(f"{state_of(source.path, again=True)}, "):
             return
     raise SourceChangedError.at(readable(source.path))
 

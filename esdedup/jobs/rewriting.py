@@ -70,7 +70,7 @@ class Rewriting:
         self._publish(done)
         counted = ("documents", "documents_dropped", "sentences_dropped")
         sums = {name: sum(getattr(written, name) for _, written in done) for name in counted}
-        return {**sums, "files": sorted(str(self.out.path / writing.name) for writing, each in done if not each.empty)}
+        return {**sums, "files": sorted(str(self.out.shown / writing.name) for writing, each in done if not each.empty)}
 
     def _written(
         self, writings: Sequence[Writing], verdicts: Verdicts, resources: Resources, *, quiet: bool

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from esdedup.errors import SourceError, StoreSourcesError, StoreVersionError, UsageError
 from esdedup.files import as_word
-from esdedup.formats.locations import Source, discover
+from esdedup.formats.locations import STDIN, Source, discover
 from esdedup.formats.reading_options import Reading
+from esdedup.formats.remote.remote_path import RemotePath, path_of
 from esdedup.jobs.accounting import damages, warn_of_sources
 from esdedup.jobs.indexing import index_sources, source_checkpoints
 from esdedup.jobs.preconditions import Address
@@ -97,7 +98,8 @@ class ReadingJob:
 def refuse_inside(folder: Path, sources: Iterable[Address]) -> None:
     """Raise `UsageError` if a folder for results is inside a source: its files would be read the next time."""
     for source in sources:
-        if Path(source).is_dir() and Path(source).resolve() in [folder.resolve(), *folder.resolve().parents]:
+        path = path_of(source).resolve() if str(source) != STDIN else Path()
+        if (path.is_dir() or isinstance(path, RemotePath)) and path in [folder.resolve(), *folder.resolve().parents]:
             raise UsageError(f"{folder}: is inside the source {source}, and would be read the next time; use another")
 
 

@@ -22,6 +22,7 @@ from esdedup.columns.records import Skips
 from esdedup.errors import EsdedupError, SourceError
 from esdedup.formats.locations import Source, discover
 from esdedup.formats.reading_options import Reading
+from esdedup.formats.remote.remote_path import path_of
 from esdedup.formats.stream import DocumentStream
 from esdedup.jobs.certifying import FORMAT, bytes_of, checksum_of, digest_of
 from esdedup.jobs.losses import lost_of_texts
@@ -93,7 +94,7 @@ def _check(
         counted = _read_rows(rows, held, db, found)
         _add_up(held, counted, found)
         sources = dict(_inputs(held, inputs, found))
-        written = dict(_outputs(held, folder or Path(held["folder"]), found))
+        written = dict(_outputs(held, folder or path_of(held["folder"]), found))
         checked = _Files(held, saved_signing(str(path), held["settings"]["signing"]), db, found)
         for number, source in sources.items():
             checked.read(number, source, written.get(number))
@@ -182,7 +183,7 @@ def _inputs(held: Mapping[str, Any], given: Sequence[Path], found: Findings) -> 
     """Yield the inputs that are there, by their numbers."""
     usual = Reading().flat()
     for each in held["inputs"]:
-        path = _located(Path(each["path"]), given, {name: each[name] for name in ("bytes", "sha256")})
+        path = _located(path_of(each["path"]), given, {name: each[name] for name in ("bytes", "sha256")})
         if path is None:
             found.problems.append(f"{each['path']}: this input is not there; name it, or its folder, with --input")
             continue

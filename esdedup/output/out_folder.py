@@ -16,11 +16,13 @@ from esdedup.files import hold, whole_file
 from esdedup.formats.compression.opener import readable
 from esdedup.formats.locations import Source
 from esdedup.formats.protocol import FORMATS
+from esdedup.formats.remote.remote_path import RemotePath
+from esdedup.output import remote_folder
+from esdedup.output.remote_folder import MANIFEST
 from esdedup.store.duckdb.file_address import FileAddress
 from esdedup.store.lake.lake_address import LAKE
 from esdedup.store.registry import open_store
 
-MANIFEST = ".esdedup.json"
 LOCK = ".esdedup.lock"
 STORE = FileAddress.name_in_results
 """The name of the store in a folder of results, unless an engine makes a lake there."""
@@ -40,8 +42,10 @@ _log = logging.getLogger("esdedup")
 class OutFolder:
     """A folder that this command alone writes to, and the files there that are ours."""
 
-    def __init__(self, path: Path, sources: Iterable[Source], *, fresh: bool) -> None:
+    def __init__(self, path: Path, sources: Iterable[Source], *, fresh: bool, shown: Path | None = None) -> None:
         self.path = path
+        self.shown = shown or path
+        """What the user calls it."""
         self._sources = {source.path.resolve() for source in sources if source.path}
         self.folds_case = (path / LOCK.upper()).exists()
         """Whether names that differ only in case are one file here."""
@@ -55,6 +59,10 @@ class OutFolder:
         """Note files that will be written, before they are: after a kill they are known to be ours."""
         self._claimed |= set(names)
         self._save(self._known | self._claimed)
+
+    def written(self) -> set[str]:
+        """Return the names of what this command wrote."""
+        return self._claimed
 
     def finish(self) -> None:
         """Note what was written. After a fresh run, delete what an earlier one left, and name what is not ours."""
@@ -142,6 +150,13 @@ def out_folder(path: Path, sources: Iterable[Source] = (), *, fresh: bool = Fals
     """
     if str(path) == "-":
         raise UsageError("--out -: the results are files, and need a folder")
+    if isinstance(path, RemotePath):
+        here = remote_folder.begin(path)
+        with _locked(here):
+            folder = OutFolder(here, sources, fresh=fresh, shown=path)
+            yield folder
+            remote_folder.send(here, path, folder.written(), fresh=fresh)
+        return
     made = []
     with suppress(OSError):  # it cannot be created either
         made = [each for each in (path, *path.parents) if not each.exists()]

@@ -30,6 +30,10 @@ KINDS: tuple[type[StoreAddress], ...] = (ServerStoreAddress, LakeAddress, FileAd
 def address_of(address: str | Path) -> StoreAddress:
     """Parse the address of a store. Raise `UsageError` if it is not valid."""
     kind = kind_of(address)
+    if kind is FileAddress and "://" in str(address):
+        from esdedup.formats.remote.protocol import shown
+
+        raise UsageError(f"{shown(str(address))}: a store is a file on this machine, or on a server of Elasticsearch")
     if kind is FileAddress and str(address) and not Path(address).suffix:
         raise UsageError(f"{address}: {_no_store(Path(address))}")
     return kind.parse(str(address))
@@ -46,7 +50,12 @@ def _no_store(path: Path) -> str:
 
 def is_store(address: str | Path) -> bool:
     """Whether an argument names a store, and not a source."""
-    return kind_of(address) is not FileAddress or Path(address).suffix == ENDING
+    kind = kind_of(address)
+    if "://" in str(address):
+        from esdedup.formats.protocol import format_at
+
+        return kind is ServerStoreAddress and format_at(str(address), None) is None and not str(address).endswith("/")
+    return kind is not FileAddress or Path(address).suffix == ENDING
 
 
 def kind_of(address: str | Path) -> type[StoreAddress]:

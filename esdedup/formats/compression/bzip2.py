@@ -59,7 +59,7 @@ class Bzip2(Stream):
 
     def members(self, raw: Raw, threads: int, closing: ExitStack) -> Members:
         """Return the only member. A file is read on several cores."""
-        if threads > 1 and raw.path is not None and raw.path.is_file():
+        if threads > 1 and raw.path is not None and raw.file.seekable():
             yield None, self._in_parallel(raw, raw.path, threads, closing)
         else:
             yield from super().members(raw, threads, closing)

@@ -7,10 +7,11 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from esdedup.columns.ahead import Ahead
 from esdedup.errors import SourceError, needs_extra
+from esdedup.formats.compression.opener import readable
 from esdedup.formats.compression.protocol import PIECE, Compression, Members, Raw
 from esdedup.formats.compression.streams import gathered
 
@@ -33,8 +34,9 @@ class SevenZip(Compression):
     def members(self, raw: Raw, threads: int, closing: ExitStack) -> Members:
         """Yield the files in order. They are always decompressed in a thread, a few pieces ahead."""
         del threads
-        if raw.path is None:
-            raise SourceError("standard input: a .7z archive cannot be read as a stream; save it and name the file")
+        if raw.path is None or not raw.file.seekable():
+            where = "standard input" if raw.path is None else readable(raw.path)
+            raise SourceError(f"{where}: a .7z archive cannot be read as a stream; save it and name the file")
         file = closing.enter_context(_ShortReads(raw.path, raw))
         ahead = Ahead[_Item](lambda put: _extract(file, put))
         closing.callback(ahead.close)
@@ -63,18 +65,34 @@ class SevenZip(Compression):
                 archive.header.files_info.files[-1]["lastwritetime"] = ArchiveTimestamp.from_datetime(0)
 
 
-class _ShortReads(io.FileIO):
+class _ShortReads(io.RawIOBase):
     """A file that returns little at a time, because the archive reader decompresses everything it gets at once."""
 
     def __init__(self, path: Path, raw: Raw) -> None:
-        super().__init__(path, "rb")
+        self.name = str(path)
         self.short = False
-        self._raw = raw
+        self._raw, self._file = raw, path.open("rb")
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
 
     def read(self, size: int | None = -1, /) -> bytes:
         if self.short and size is not None and not 0 <= size <= _INPUT:
             size = _INPUT
-        data = super().read(-1 if size is None else size) or b""
+        data = self._file.read(-1 if size is None else size) or b""
         if self.short:
             self._raw.position = max(self._raw.position, self.tell())
         return data
@@ -87,7 +105,7 @@ def _extract(file: _ShortReads, put: Callable[[_Item], None]) -> None:
         from py7zr.exceptions import UnsupportedCompressionMethodError
 
     try:
-        with py7zr.SevenZipFile(file) as archive:
+        with py7zr.SevenZipFile(cast(BinaryIO, file)) as archive:
             if archive.needs_password():
                 raise SourceError(f"{file.name}: the archive is encrypted; decrypt it first")
             file.short = True

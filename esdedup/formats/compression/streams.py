@@ -119,7 +119,7 @@ class Plain(Stream):
 
     def as_it_lies(self, raw: Raw) -> Path | None:
         """Return the source itself, if it is a file."""
-        return raw.path if raw.path is not None and raw.path.is_file() else None
+        return raw.path if raw.path is not None and raw.file.seekable() else None
 
     def decode(self, raw: Raw) -> Iterator[bytes]:
         """Yield the bytes unchanged."""

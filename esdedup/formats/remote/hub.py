@@ -1,0 +1,85 @@
+"""Datasets of a hub (`hf://datasets/OWNER/NAME[@REVISION]/PATH`), by huggingface_hub: files on the web."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO, ClassVar, NamedTuple
+
+from esdedup.errors import SourceError, UsageError, needs_extra
+from esdedup.formats.remote.protocol import About, RemoteError, Server, shown, without_secrets
+
+_FORM = "hf://datasets/OWNER/NAME/PATH, or OWNER/NAME@REVISION"
+
+
+class _Dataset(NamedTuple):
+    name: str
+    revision: str | None
+    path: str
+
+    @classmethod
+    def of(cls, url: str) -> _Dataset:
+        kind, *parts = url.partition("://")[2].split("/", 3)
+        if kind != "datasets" or len(parts) < 2 or not all(parts[:2]):
+            raise UsageError(f"{shown(url)}: is not the address of a dataset; use {_FORM}")
+        name, _, revision = parts[1].partition("@")
+        return cls(f"{parts[0]}/{name}", revision or None, parts[2] if len(parts) > 2 else "")
+
+
+class Hub(Server):
+    """Lists the files of datasets, and says where on the web they are."""
+
+    schemes = ("hf",)
+    credentials: ClassVar = {"hf": "HF_TOKEN"}
+
+    def __init__(self) -> None:
+        with needs_extra("hf", "hf://"):
+            from huggingface_hub import HfFileSystem
+        self._files = HfFileSystem()
+
+    def about(self, url: str) -> About | None:
+        """Ask for the size of a file, and for the hash of its content."""
+        with self._errors(url):
+            try:
+                found = self._files.info(self._path(url))
+            except FileNotFoundError:
+                return None
+        return About(int(found["size"]), _state(found)) if found["type"] == "file" else None
+
+    def read(self, url: str, begin: int, end: int | None) -> tuple[bytes, str]:
+        """Read a range. The state is that of the revision, which does not change."""
+        with self._errors(url), self._files.open(self._path(url), "rb", cache_type="none") as file:
+            file.seek(begin)
+            return file.read(-1 if end is None else end - begin), _state(file.details)
+
+    def below(self, url: str) -> Iterator[tuple[str, About | None]]:
+        """List the files of a dataset, or of a folder in it."""
+        top = "/".join(url.split("/")[:5])
+        with self._errors(url):
+            files: Any = self._files.find(self._path(url).rstrip("/"), detail=True)
+            for path, found in files.items():
+                yield f"{top}/{path.split('/', 3)[3]}", About(int(found["size"]), _state(found))
+
+    def stream(self, url: str) -> BinaryIO:
+        """Every file can be read in parts."""
+        raise AssertionError(url)
+
+    def _path(self, url: str) -> str:
+        dataset = _Dataset.of(url)
+        at = f"@{dataset.revision}" if dataset.revision else ""
+        return f"datasets/{dataset.name}{at}/{dataset.path}"
+
+    @contextmanager
+    def _errors(self, url: str) -> Iterator[None]:
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise SourceError(f"{shown(url)}: no such dataset or file; check the address, and HF_TOKEN") from error
+        except PermissionError as error:
+            raise SourceError(f"{shown(url)}: access is refused; set HF_TOKEN") from error
+        except (OSError, ValueError) as error:
+            raise RemoteError(f"{shown(url)}: cannot be read: {without_secrets(error)}") from error
+
+
+def _state(found: dict[str, Any]) -> str:
+    return str(found.get("blob_id") or found.get("size"))
