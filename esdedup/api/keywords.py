@@ -9,7 +9,10 @@ from typing import Literal, TypedDict
 class ReadingOptions(TypedDict, total=False):
     """How sources are read. None means the default."""
 
-    format: Literal["wikipedia", "tsv", "csv", "jsonl", "json", "parquet", "arrow", "text", "lines"] | None
+    format: (
+        Literal["wikipedia", "tsv", "csv", "jsonl", "json", "parquet", "arrow", "text", "lines", "warc", "snapshot"]
+        | None
+    )
     """Format of the sources. Default: by their names."""
 
     source_name: str | None
@@ -40,22 +43,27 @@ class ReadingOptions(TypedDict, total=False):
 
     id_column: str | None
     """Column of ids: a name, dotted path or number from 1; or line, for line numbers. Only with format "tsv",
-    "csv", "jsonl", "json", "parquet" or "arrow"."""
+    "csv", "jsonl", "json", "parquet", "arrow" or "snapshot"."""
 
     title_column: str | None
-    """Column of titles. Only with format "tsv", "csv", "jsonl", "json", "parquet" or "arrow"."""
+    """Column of titles. Only with format "tsv", "csv", "jsonl", "json", "parquet", "arrow" or "snapshot"."""
 
     text_column: str | None
     """Column of texts: a name or path, as messages[].content. Several, parted by commas, are joined; '*' is all but
-    the id, each labelled with its name. Only with format "tsv", "csv", "jsonl", "json", "parquet" or "arrow"."""
+    the id, each labelled with its name. Only with format "tsv", "csv", "jsonl", "json", "parquet", "arrow" or
+    "snapshot"."""
 
     ids: Literal["source", "across"] | None
     """Where an id means one record: in its source, or across all sources (a corpus in shards). Only with format
-    "tsv", "csv", "jsonl", "json", "parquet" or "arrow". Default: source."""
+    "tsv", "csv", "jsonl", "json", "parquet", "arrow" or "snapshot". Default: source."""
+
+    markup: Literal["wikitext", "html"] | None
+    """Markup of the texts, which is removed before they are compared. Only with format "tsv", "csv", "jsonl",
+    "json", "parquet", "arrow" or "snapshot". Default: none."""
 
     encoding: str | None
     """Encoding of the source, such as cp1252, latin-1, utf-16 or shift_jis. Only with format "tsv", "csv", "jsonl",
-    "json", "text" or "lines". Default: 'utf-8'."""
+    "json", "text", "lines" or "snapshot". Default: 'utf-8'."""
 
     separator: str | None
     """Column separator. Only with format "tsv" or "csv". Default: tab in TSV, comma in CSV."""

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from esdedup.errors import SourceError, UsageError
-from esdedup.formats.remote.protocol import is_address
 
 Address: TypeAlias = str | Path
 _LONGEST_NAME = 256
@@ -43,7 +42,7 @@ def source_names(arguments: Iterable[SourceArgument]) -> Iterator[str]:
         for name in argument:
             if not isinstance(name, str | Path):
                 raise UsageError(f"a list of sources holds {type(name).__name__}; give paths")
-            if not is_address(name) and glob.has_magic(str(name)) and not Path(name).exists():
+            if "://" not in str(name) and glob.has_magic(str(name)) and not Path(name).exists():
                 raise SourceError(f"{name}: no such file or folder; in a list, give paths and not patterns")
             yield str(name)
 

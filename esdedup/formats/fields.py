@@ -10,6 +10,7 @@ from esdedup.columns.labels import ALL, label_of, labelled_text
 from esdedup.errors import UsageError
 from esdedup.formats.protocol import Format
 from esdedup.options import option
+from esdedup.text.markup import MARKUPS
 
 LINE = "line"
 """As an id column: the line number, starting at 1."""
@@ -81,6 +82,20 @@ class TableFormat(Format):
         None, "Where an id means one record: in its source, or across all sources (a corpus in shards).",
         choices=("source", "across"), usual="source",
     )  # fmt: skip
+
+    markup: str | None = option(
+        None, "Markup of the texts, which is removed before they are compared.", choices=MARKUPS.names, usual="none",
+    )  # fmt: skip
+
+    @property
+    def cleaner(self) -> str | None:
+        """What removes the markup."""
+        return self.markup
+
+    @property
+    def drops_sentences(self) -> bool:
+        """Sentences of texts with markup are not where they are in the texts."""
+        return self.cleaner is None
 
     @property
     def ids_across(self) -> bool:

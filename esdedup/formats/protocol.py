@@ -85,6 +85,9 @@ class Format(Choice):
     rewrites_all: ClassVar[bool] = True
     """Whether a rewritten source has all its records, also those that are no documents."""
 
+    streams_of_records: ClassVar[bool] = False
+    """Whether each record is compressed by itself. An empty piece is between two, where they are written."""
+
     says_collection: ClassVar[bool] = False
     """Whether a file says which collection it is a part of."""
 
@@ -136,9 +139,14 @@ class Format(Choice):
         return name
 
     @property
-    def markup(self) -> str | None:
+    def cleaner(self) -> str | None:
         """The cleaner that removes markup from texts; None if they are plain."""
         return None
+
+    @property
+    def drops_sentences(self) -> bool:
+        """Whether a text can be written without some of its sentences."""
+        return True
 
     @property
     def text_columns(self) -> Sequence[str]:
@@ -190,6 +198,8 @@ FORMATS: Registry[Format] = Registry(
         "arrow": "esdedup.formats.arrow_ipc:Arrow",
         "text": "esdedup.formats.plain:Text",
         "lines": "esdedup.formats.plain:Lines",
+        "warc": "esdedup.formats.warc:Warc",
+        "snapshot": "esdedup.formats.mediawiki.snapshot:Snapshot",
     },
 )
 

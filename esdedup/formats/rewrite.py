@@ -133,7 +133,7 @@ def rewrite_source(
             path.parent.mkdir(parents=True, exist_ok=True)
             compression = COMPRESSIONS["plain"]() if source.path is None else opened.compression
             with whole_file(path) as part:
-                compression.write(part, chain([first], members))
+                compression.write(part, chain([first], members), apart=source.format.streams_of_records)
                 writing.finish()
     return Rewritten(
         first is None, writing.damaged, decisions.record, decisions.blank,

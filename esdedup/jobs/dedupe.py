@@ -42,6 +42,7 @@ from esdedup.store.lake.lake_address import LAKE
 from esdedup.store.preference import Preference
 from esdedup.store.rereading import OLDER
 from esdedup.store.store import Store
+from esdedup.text.splitting import Splitting
 
 _WORST = 20
 
@@ -93,6 +94,7 @@ def dedupe_files(
         _refuse_history(opened)
         if merging is not None and not opened.signing.splitting.whole:
             raise UsageError(f"merge makes one record of several, and unit is {opened.signing.unit}; use unit record")
+        _check_parts(found, opened.signing.splitting)
         scanning = settings.scanning_of(opened.signing.unit)
         clock = time.perf_counter()
         read_into(opened, job, twice=True)
@@ -207,6 +209,16 @@ def _check_sources(found: Sequence[Source], *, annotate: bool) -> None:
                 "dedupe must read sources twice, which standard input and pipes do not allow; save it to a file first"
             )
         check_rewritable(source, annotate=annotate)
+
+
+def _check_parts(found: Sequence[Source], splitting: Splitting) -> None:
+    """Raise `UsageError` for a source that can only be written without whole records, if other units are compared."""
+    for source in found:
+        if not splitting.whole and not source.format.drops_sentences:
+            raise UsageError(
+                f"{source.path}: only whole records of it can be dropped, and the unit is {splitting.unit}; use --unit "
+                "record, or extract its texts first"
+            )
 
 
 def _output_names(

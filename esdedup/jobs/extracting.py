@@ -35,8 +35,9 @@ from esdedup.matching.signing import Signing, freeze
 from esdedup.output.extracts import ExtractFile, Parts
 from esdedup.store.ledger import SourceCheckpoint
 from esdedup.store.schemas import SHOWN
+from esdedup.text.markup import cleaner_named
 from esdedup.text.splitting import TEXT_SCHEME
-from esdedup.text.wikitext.cleaning import CLEANERS, Cleaner
+from esdedup.text.wikitext.cleaning import Cleaner
 from esdedup.text.wikitext.left_out import KEPT, LEFT_OUT, Run, marked, runs
 from esdedup.text.wikitext.rules import Names
 
@@ -146,7 +147,7 @@ class Extraction:
                 for batch in without_first(iter(stream), self.tally.documents, False):
                     names = tuple(sorted(stream.namespaces.items()))
                     plan = BatchPlan(
-                        self._signing, source.format.markup, names, False, stream.language, stream.site, sign=False
+                        self._signing, source.format.cleaner, names, False, stream.language, stream.site, sign=False
                     )
                     texts = batch["text"]
                     given = (texts, np.arange(len(texts)), plan) if self._sentences else (texts, plan)
@@ -326,8 +327,8 @@ def _pages(sources: Sequence[Address], options: dict[str, Any]) -> Iterator[_Pag
             for number, batch in enumerate(stream):
                 if not number:  # the names of the wiki are known now
                     names = Names(stream.namespaces, settings.frozen.get("templates"), stream.site, stream.language)
-                    if source.format.markup:
-                        cleaner = stack.enter_context(closing(CLEANERS[source.format.markup](names)))
+                    if source.format.cleaner:
+                        cleaner = stack.enter_context(closing(cleaner_named(source.format.cleaner)(names)))
                 titles, keys = batch["title"].to_pylist(), batch["id"].to_pylist()
                 for title, key, text in zip(titles, keys, batch["text"], strict=True):
                     yield _Page(title, key, text, names, cleaner)

@@ -319,7 +319,7 @@ class _Loader:
         form = self._source.format
         return BatchPlan(
             self._intake.signing,
-            form.markup,
+            form.cleaner,
             tuple(sorted(namespaces.items())),
             form.keeps_history,
             language,

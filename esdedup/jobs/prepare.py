@@ -20,9 +20,10 @@ from esdedup.matching.signers.minhash_kernels import Tokens
 from esdedup.matching.signers.text_signer import TextSigner
 from esdedup.matching.signing import Signing
 from esdedup.text.language import base_language
+from esdedup.text.markup import cleaner_named
 from esdedup.text.segment import Units, languages_of, segment
 from esdedup.text.splitting import AUTO, DEFAULT
-from esdedup.text.wikitext.cleaning import CLEANERS, Cleaner
+from esdedup.text.wikitext.cleaning import Cleaner
 from esdedup.text.wikitext.rules import Names
 
 _SIGNED_AT_ONCE = 2**16
@@ -35,7 +36,7 @@ class BatchPlan:
     """How the documents of one source become signed sentences."""
 
     signing: Signing
-    wikitext: str | None  # the wikitext path; None for plain text
+    cleaner: str | None  # what removes markup; None for plain text
     namespaces: tuple[tuple[int, str], ...] = ()
     merge_revisions: bool = False  # rows of one id are revisions of one page
     language: str = ""  # what the source says about its language
@@ -197,10 +198,10 @@ def _signer(signing: Signing) -> TextSigner:
 
 def cleaner_of(plan: BatchPlan) -> Cleaner | None:
     """Return the function that removes the markup of a source; None for plain text."""
-    if plan.wikitext is None:
+    if plan.cleaner is None:
         return None
     wiki = (plan.namespaces, plan.signing.templates, plan.site, plan.language)
-    return _cleaner(plan.wikitext, *wiki, threading.get_ident())
+    return _cleaner(plan.cleaner, *wiki, threading.get_ident())
 
 
 @lru_cache(maxsize=64)
@@ -208,6 +209,6 @@ def _cleaner(
     name: str, namespaces: tuple[tuple[int, str], ...], templates: str | None, site: str, language: str, _thread: int
 ) -> Cleaner:
     """One for each thread, because it may use its own child process."""
-    cleaner = CLEANERS[name](Names(dict(namespaces), templates, site, language))
+    cleaner = cleaner_named(name)(Names(dict(namespaces), templates, site, language))
     atexit.register(cleaner.close)
     return cleaner

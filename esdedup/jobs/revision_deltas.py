@@ -58,7 +58,7 @@ class DeltaReader:
             if unchanged is not None:
                 texts = pc.if_else(pa.array(unchanged.rows), pa.scalar("", pa.large_string()), texts)
             nothing = np.zeros_like(rows)
-            links = pa.nulls(batch.num_rows, pa.binary()) if plan.wikitext is None else link_filters(batch["text"])
+            links = pa.nulls(batch.num_rows, pa.binary()) if plan.cleaner is None else link_filters(batch["text"])
             return RevisionDelta(contents, plan, texts, rows, rows, nothing, nothing, rows, links, unchanged)
         cleaner = cleaner_of(plan)
         # a record is a whole revision
@@ -74,7 +74,7 @@ class DeltaReader:
         row = np.concatenate([blocks.row + begin for blocks, begin in zip(found, begins, strict=True)])
         return RevisionDelta(
             contents,
-            plan if tables is None else replace(plan, wikitext=None),
+            plan if tables is None else replace(plan, cleaner=None),
             pa.concat_arrays([blocks.texts for blocks in found]),
             np.searchsorted(begins, row, side="right"),
             row,
@@ -88,7 +88,7 @@ class DeltaReader:
 def _links_of_last(batch: pa.RecordBatch, begins: list[int], plan: BatchPlan) -> pa.BinaryArray:
     """Return what the last row of each page names, whose rows begin at these places; null for the others."""
     nothing = pa.nulls(batch.num_rows, pa.binary())
-    if plan.wikitext is None:
+    if plan.cleaner is None:
         return nothing
     last = np.zeros(batch.num_rows, np.bool_)
     last[np.array([*begins[1:], batch.num_rows]) - 1] = True
@@ -98,7 +98,7 @@ def _links_of_last(batch: pa.RecordBatch, begins: list[int], plan: BatchPlan) ->
 
 def _contents(batch: pa.RecordBatch, plan: BatchPlan) -> Hashes:
     titles = batch["title"].fill_null("").cast(pa.large_string())
-    way = content_hashes(*text_buffers(text_column([plan.wikitext or ""])))[0]
+    way = content_hashes(*text_buffers(text_column([plan.cleaner or ""])))[0]
     # an odd factor, so that a title does not cancel out an equal text
     named = content_hashes(*text_buffers(titles)) * np.uint64(0x9E3779B97F4A7C15)
     return np.asarray(content_hashes(*text_buffers(batch["text"])) ^ named ^ way)

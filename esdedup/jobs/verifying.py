@@ -257,8 +257,8 @@ class _Files:
 
     def read(self, number: int, source: Source, written: Path | None) -> None:
         """Check that an output is its input without the removed texts. Take in the texts that rows name."""
-        if source.format.markup is not None:
-            self.found.not_checked.append(f"{source.path}: of a wiki, only hashes and counts are checked")
+        if source.format.cleaner is not None:
+            self.found.not_checked.append(f"{source.path}: texts with markup, so only hashes and counts are checked")
             return
         self.known.add(number)
         removed = {

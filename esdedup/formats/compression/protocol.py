@@ -102,8 +102,11 @@ class Compression(Choice):
         """
 
     @abstractmethod
-    def write(self, path: Path, members: Members) -> None:
-        """Write the members to a new file `path`."""
+    def write(self, path: Path, members: Members, *, apart: bool = False) -> None:
+        """Write the members to a new file `path`.
+
+        If they are `apart`, what is between two empty pieces is compressed by itself, if the compression has streams.
+        """
 
 
 COMPRESSIONS: Registry[Compression] = Registry(

@@ -47,7 +47,7 @@ class SevenZip(Compression):
             yield name, _until_name(items, following)
             name = following[0] if following else None
 
-    def write(self, path: Path, members: Members) -> None:
+    def write(self, path: Path, members: Members, *, apart: bool = False) -> None:
         """Write an archive. The library needs each member as a file, so they are written beside it, one at a time."""
         with needs_extra("7z", "writing a .7z archive"):
             import py7zr

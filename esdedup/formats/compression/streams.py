@@ -14,6 +14,7 @@ from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeAlias
 
@@ -103,12 +104,21 @@ class Stream(Compression):
         pieces = self.decode(raw)
         yield None, closing.enter_context(read_ahead(pieces)) if threads > 1 else pieces
 
-    def write(self, path: Path, members: Members) -> None:
+    def write(self, path: Path, members: Members, *, apart: bool = False) -> None:
         """Write all members as one."""
-        with path.open("wb") as file, self.encoder(file) as encoder:
-            for _, pieces in members:
-                for piece in gathered(pieces):
-                    encoder.write(piece)
+        whole = (piece for _, pieces in members for piece in (pieces if apart else gathered(pieces)))
+        with path.open("wb") as file:
+            for stream in _streams_of(whole) if apart else [whole]:
+                with self.encoder(file) as encoder:
+                    for piece in stream:
+                        encoder.write(piece)
+
+
+def _streams_of(pieces: Iterator[bytes]) -> Iterator[Iterator[bytes]]:
+    """Yield what is between empty pieces."""
+    for first in pieces:
+        if first:
+            yield chain([first], takewhile(bool, pieces))
 
 
 class Plain(Stream):

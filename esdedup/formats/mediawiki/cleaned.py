@@ -11,7 +11,8 @@ import pyarrow as pa
 from esdedup.files import compact_json
 from esdedup.formats.decisions import Decisions
 from esdedup.formats.protocol import NOTE, Walk
-from esdedup.text.wikitext.cleaning import CLEANERS, Cleaner
+from esdedup.text.markup import cleaner_named
+from esdedup.text.wikitext.cleaning import Cleaner
 from esdedup.text.wikitext.rules import Names
 
 
@@ -26,7 +27,7 @@ def cleaned_pages(
             if cleaner is None:  # the first batch brings the names of the namespaces
                 decisions.language = walk.language
                 names = Names(walk.namespaces, decisions.templates, walk.site, walk.language)
-                cleaner = stack.enter_context(closing(CLEANERS[wikitext](names)))
+                cleaner = stack.enter_context(closing(cleaner_named(wikitext)(names)))
             rows = batch.drop_columns(["text"]).to_pylist()
             for row, text in zip(rows, cleaner.clean_column(batch["text"])[0], strict=True):
                 decisions.record = before + row["place"]

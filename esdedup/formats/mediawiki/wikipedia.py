@@ -101,7 +101,7 @@ class Wikipedia(Format):
         return str(path.with_name(f"{stem}.jsonl{packed}"))
 
     @property
-    def markup(self) -> str | None:
+    def cleaner(self) -> str | None:
         """The cleaner of wikitext."""
         return self.wikitext
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tarfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -114,7 +115,53 @@ def quoted(number: int) -> str:
     return line.getvalue()
 
 
+def wet(numbers: Sequence[int]) -> bytes:
+    return warc_record("warcinfo", "info", b"software: tests\r\n") + b"".join(
+        warc_record("conversion", f"00-{number}", text_of(number).encode()) for number in numbers
+    )
+
+
+def warc_record(kind: str, name: str, body: bytes, media: str = "text/plain") -> bytes:
+    fields = {"WARC-Type": kind, "WARC-Target-URI": f"http://a.example/{name}", "WARC-Date": "2026-01-01T00:00:00Z"}
+    fields |= {"WARC-Record-ID": f"<urn:uuid:{name}>", "Content-Type": media, "Content-Length": str(len(body))}
+    head = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    return f"WARC/1.0\r\n{head}\r\n".encode() + body + b"\r\n\r\n"
+
+
+def article(number: int) -> dict[str, Any]:
+    html = f"<html><head><title>no</title></head><body><p>{text_of(number)}</p></body></html>"
+    return {"name": f"Page {number}", "identifier": number, "article_body": {"html": html, "wikitext": text_of(number)}}
+
+
+def snapshot(numbers: Sequence[int]) -> bytes:
+    data = articles(numbers)
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w") as archive:
+        for name, part in (("enwiki_0.ndjson", data[:10_000]), ("enwiki_1.ndjson", data[10_000:])):
+            about = tarfile.TarInfo(name)
+            about.size = len(part)
+            archive.addfile(about, io.BytesIO(part))
+    return held.getvalue()
+
+
+def cleaned_articles(numbers: Sequence[int]) -> bytes:
+    rows = [{"id": str(number), "title": f"Page {number}", "text": text_of(number)} for number in numbers]
+    found = (row | {"revision": None, "timestamp": None} for row in rows)
+    return "".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")) + "\n" for one in found).encode()
+
+
+def articles(numbers: Sequence[int]) -> bytes:
+    return "".join(json.dumps(article(number)) + "\n" for number in numbers).encode()
+
+
 SAMPLES = {
+    "warc": Sample(wet, place=lambda record: record + 2, damaged=lambda data: data[: len(data) * 2 // 3]),
+    "snapshot": Sample(
+        snapshot,
+        written=cleaned_articles,
+        damaged=lambda data: data[: len(data) * 2 // 3],
+        options={"markup": "wikitext"},
+    ),
     "wikipedia": Sample(dump, written=cleaned, damaged=lambda data: data[: len(data) * 2 // 3]),
     "tsv": Sample(
         lined(lambda number: f"{number}\t{text_of(number)}"),

@@ -120,7 +120,7 @@ def test_every_revision_that_cannot_be_read_is_counted() -> None:
         news = reader.read(batch, recipe)
         readable = ["" if text == "bad" else text for text in news.texts.to_pylist()]
         unparsable = [(at, "too long") for at, text in enumerate(readable) if not text]
-        prepared = prepare(pa.array(readable, pa.large_string()), news.page, replace(recipe, wikitext=None))
+        prepared = prepare(pa.array(readable, pa.large_string()), news.page, replace(recipe, cleaner=None))
         prepared = replace(prepared, unparsable=unparsable)
         assembler.add(batch, news, prepared)
     assembler.finish()

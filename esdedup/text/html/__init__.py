@@ -1,0 +1,1 @@
+"""Pages in HTML as the text that a reader sees."""
