@@ -210,9 +210,9 @@ def test_public_names_are_sorted_and_there() -> None:
     ("words", "code", "most"),
     [
         ("--help", 0, 50),
-        ("run x --out y --jacard 0.9", 2, 90),
-        ("run x --out y --jaccard 2", 2, 95),
-        ("dedupe x -o y --keep some", 2, 95),
+        ("run x --out y --jacard 0.9", 2, 95),
+        ("run x --out y --jaccard 2", 2, 98),
+        ("dedupe x -o y --keep some", 2, 98),
         ("status --store nowhere.duckdb", 1, 45),
         ("clusters --store nowhere.duckdb", 1, 55),
         ("similar text --store nowhere.duckdb", 1, 55),

@@ -59,6 +59,11 @@ class Entry(NamedTuple):
     name: str
     sql: str | None
 
+    @property
+    def plain(self) -> str | None:
+        """The statement without the quotes around words that need none. Other names stay in quotes."""
+        return self.sql and re.sub(r'"([a-z_]+)"', r"\1", self.sql)
+
     def __str__(self) -> str:
         place = "" if self.schema in (_MAIN, self.name) else f" in the schema {shown_value(self.schema)}"
         return f"the {self.kind} {shown_value(self.name)}{place}"
@@ -114,18 +119,18 @@ def is_ours(entry: Entry) -> bool:
     """Whether this is a table of this version, exactly as it is declared."""
     if not _has_our_name(entry) or entry.sql is None:
         return False
-    return _plain(entry.sql) == _declared()[entry.name] or entry.sql == _made()[entry.name]
+    return entry.plain == declared()[entry.name] or entry.sql == _made()[entry.name]
 
 
 def _has_our_name(entry: Entry) -> bool:
-    return (entry.kind, entry.schema) == (_TABLE, _MAIN) and entry.name in _declared()
+    return (entry.kind, entry.schema) == (_TABLE, _MAIN) and entry.name in declared()
 
 
 @cache
-def _declared() -> dict[str, str]:
+def declared() -> dict[str, str]:
     """Return the statements that make the tables, as DuckDB shows them but for quotes around words."""
     declared = {
-        name: f"CREATE TABLE {name}({', '.join(f'{field.name} {_sql_type(field.type)}' for field in schema)});"
+        name: f"CREATE TABLE {name}({', '.join(f'{field.name} {sql_type(field.type)}' for field in schema)});"
         for name, schema in TABLES.items()
     }
     text = re.sub("--.*", "", mapping_text("embedded.sql"))
@@ -142,14 +147,10 @@ def _made() -> dict[str, str | None]:
         return {entry.name: entry.sql for entry in catalog(db)}
 
 
-def _plain(sql: str) -> str:
-    """Return a statement without the quotes around words that need none. Other names stay in quotes."""
-    return re.sub(r'"([a-z_]+)"', r"\1", sql)
-
-
-def _sql_type(kind: pa.DataType) -> str:
+def sql_type(kind: pa.DataType) -> str:
+    """Return the name of a type in SQL."""
     if pa.types.is_list(kind):
-        return f"{_sql_type(kind.value_type)}[]"
+        return f"{sql_type(kind.value_type)}[]"
     return _TYPES[kind]
 
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from esdedup.errors import StoreError
+from esdedup.errors import StoreError, StoreVersionError
 from esdedup.matching.signing import Signing, freeze
 from esdedup.store.duckdb import generation_file as files
 from esdedup.store.duckdb.corpus import FileCorpus
 from esdedup.store.duckdb.ledger import FileLedger
+from esdedup.store.duckdb.upgrading import upgrade
 from esdedup.store.results import Results
 from esdedup.store.schemas import KEYED_TABLES, SCHEMA_VERSION, TABLES, check_same, create_tables
 from esdedup.store.store import Store
@@ -62,6 +63,9 @@ class FileStore(Store):
             raise
         ledger = FileLedger(self._db, read_only=read_only)
         try:
+            if not new and self._upgraded(ledger):
+                self._db = files.connect(self._path, memory, threads, read_only)
+                ledger = FileLedger(self._db, read_only=read_only)
             if new or not files.check_store(self._db, self._path, ledger):
                 if read_only:
                     raise StoreError.no_store(path)
@@ -82,6 +86,17 @@ class FileStore(Store):
                 raise files.store_error(error, path) from error
             raise
         self.results = Results(self.corpus, ledger, self._db)
+
+    def _upgraded(self, ledger: FileLedger) -> bool:
+        """Upgrade the file if it has an older schema, and close it then."""
+        try:
+            files.check_store(self._db, self._path, ledger)
+        except StoreVersionError:
+            self._db.close()
+            if upgrade(self._path):
+                return True
+            raise
+        return False
 
     def publish(self, keep: int = 0) -> None:
         if self._path != self._live:

@@ -215,5 +215,5 @@ def test_who_may_not_read(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_store_is_not_there(bucket: Bucket) -> None:
     bucket.put("a.jsonl", b"{}")
-    with pytest.raises(UsageError, match="a store is a file on this machine"):
+    with pytest.raises(UsageError, match="a store is a file here or on a server"):
         esdedup.index("s3://bucket/a.jsonl", store="s3://bucket/a.duckdb")
