@@ -41,6 +41,7 @@ TOPICS = {
     "plan": "forecasts of plan against the runs themselves, with a node of this machine (takes minutes)",
     "serve": "the page under load, on a file and on a node of this machine (takes minutes)",
     "attack": "one visitor of the page while others try to keep everybody out (takes minutes)",
+    "anywhere": "sources in S3 and in web archives, beside files here (takes minutes: 1 GB)",
     "startup": "--help, and compiled code kept between runs",
 }
 
