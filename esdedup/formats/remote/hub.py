@@ -41,6 +41,7 @@ class Hub(Server):
         """Ask for the size of a file, and for the hash of its content."""
         with self._errors(url):
             try:
+                self._files.invalidate_cache()
                 found = self._files.info(self._path(url))
             except FileNotFoundError:
                 return None
@@ -58,7 +59,8 @@ class Hub(Server):
         with self._errors(url):
             files: Any = self._files.find(self._path(url).rstrip("/"), detail=True)
             for path, found in files.items():
-                yield f"{top}/{path.split('/', 3)[3]}", About(int(found["size"]), _state(found))
+                if found:  # else it is what was asked for, and not there
+                    yield f"{top}/{path.split('/', 3)[3]}", About(int(found["size"]), _state(found))
 
     def stream(self, url: str) -> BinaryIO:
         """Every file can be read in parts."""
@@ -78,6 +80,9 @@ class Hub(Server):
         except PermissionError as error:
             raise SourceError(f"{shown(url)}: access is refused; set HF_TOKEN") from error
         except (OSError, ValueError) as error:
+            status = getattr(getattr(error, "response", None), "status_code", None)
+            if status in (401, 403, 404):
+                raise SourceError(f"{shown(url)}: no such dataset, or access is refused; check HF_TOKEN") from error
             raise RemoteError(f"{shown(url)}: cannot be read: {without_secrets(error)}") from error
 
 
