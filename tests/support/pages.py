@@ -47,7 +47,7 @@ class Terminal:
             name, value = line.removeprefix("export ").split("=")
             self.patch.setenv(name, value.replace(SHOWN, self.store))
             return ""
-        if line.startswith("esdedup serve "):
+        if line.startswith("esdedup serve"):
             return self._served(line)
         if line.startswith("esdedup ") and not re.search(r"[|>$*]", line):
             done = said(*shlex.split(line)[1:])
@@ -63,7 +63,8 @@ class Terminal:
         server = subprocess.Popen([sys.executable, "-m", "esdedup", *words, "--port", "0"], stderr=subprocess.PIPE, text=True)
         try:
             assert server.stderr is not None
-            return re.sub(r":\d+/", ":8765/", server.stderr.readline())
+            said_first = re.sub(r":\d+/", ":8765/", server.stderr.readline(), count=1)
+            return said_first.replace(self.store, SHOWN) if self.store else said_first
         finally:
             server.terminate()
             server.wait()
