@@ -47,8 +47,6 @@ class Terminal:
             name, value = line.removeprefix("export ").split("=")
             self.patch.setenv(name, value.replace(SHOWN, self.store))
             return ""
-        if line.startswith("esdedup serve"):
-            return self._served(line)
         if line.startswith("esdedup ") and not re.search(r"[|>$*]", line):
             done = said(*shlex.split(line)[1:])
             assert done.code == 0, done.err
@@ -56,18 +54,6 @@ class Terminal:
         process = subprocess.run(line, shell=True, capture_output=True, text=True)
         assert process.returncode == 0, process.stderr
         return process.stdout
-
-    def _served(self, line: str) -> str:
-        """What a page's server says when it listens, on the usual port."""
-        words = shlex.split(line)[1:]
-        server = subprocess.Popen([sys.executable, "-m", "esdedup", *words, "--port", "0"], stderr=subprocess.PIPE, text=True)
-        try:
-            assert server.stderr is not None
-            said_first = re.sub(r":\d+/", ":8765/", server.stderr.readline(), count=1)
-            return said_first.replace(self.store, SHOWN) if self.store else said_first
-        finally:
-            server.terminate()
-            server.wait()
 
     def printed(self, block: str, answers: Mapping[str, str] | None = None) -> str:
         """A console block as it is when its commands are typed now."""
