@@ -30,15 +30,15 @@ OBJECTS = (
 )  # fmt: skip
 HEAD = """# Python
 
-Every command is also a function: `import esdedup`. This page is made by `python -m scripts.python_page` from signatures and
-docstrings. The [Python tutorial](tutorials/python.md) shows how they work together.
+Every command is also a function: `import esdedup`. This page is made by `python -m scripts.python_page` from
+signatures and docstrings. The [Python tutorial](tutorials/python.md) shows how they work together.
 
 What functions raise is in `esdedup.errors`; each of these is an `EsdedupError`. Functions that take `**options` take
 those of the [groups of options](#options) that they name. `Address` is a path, or the address of a store on a server.
 """
 OPTIONS = """## Options
 
-Options have the names of the [command line](commands.md), with `_` instead of `-`. None means the default. Presets and files
+Options have the names of the [command line](commands.md), with `_` instead of `-`. None means the default. Presets
 set them, too.
 """
 SECTIONS = re.compile(r"^(Args|Returns|Raises|Example):\n", re.MULTILINE)
@@ -131,7 +131,9 @@ def _type(annotation: Any) -> str:
 
 def _answer(annotation: str) -> str:
     """The type of an answer, and where its fields are described."""
-    sections = {each.row.__name__: f"files.md#{anchor_of(each.title)}" for each in FILES + ANSWERS if type(each.row) is type}
+    sections = {
+        each.row.__name__: f"files.md#{anchor_of(each.title)}" for each in FILES + ANSWERS if type(each.row) is type
+    }
     sections |= {name: f"#{name.lower()}" for name in (home.partition(":")[2] for home in OBJECTS)}
     links = [f"[{name}]({sections[name]})" for name in re.findall(r"\w+", annotation) if name in sections]
     return f"`{annotation}`" + (f" ({', '.join(links)})" if links else "")
