@@ -108,9 +108,9 @@ class Site:
         if self.folder != ROOT:
             shutil.copy(ROOT / "zensical.toml", self.folder)
         shutil.rmtree(self.site, ignore_errors=True)
+        command = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
         environment = {**os.environ, "NO_COLOR": "1"}
-        done = subprocess.run([sys.executable, "-m", "zensical", "build", "--clean", "--strict"], cwd=self.folder, env=environment,
-                              capture_output=True)  # fmt: skip
+        done = subprocess.run(command, cwd=self.folder, env=environment, capture_output=True)
         if done.returncode:
             sys.exit((done.stdout + done.stderr).decode())
         self.add_worker()
