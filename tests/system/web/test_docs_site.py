@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from scripts.docs_site import Site, ordered
 
+from scripts.docs_site import Site, ordered
 from tests.system.web.browser import expect
 
 if TYPE_CHECKING:
