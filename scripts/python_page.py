@@ -20,10 +20,18 @@ from scripts.files_page.contents import ANSWERS, FILES
 from scripts.files_page.page import anchor_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "python.md"
-HOMES = (
-    "api.deduplicating", "api.changing", "api.asking", "api.cluster_meaning", "api.linking", "api.quality",
-    "api.text_extraction", "api.keeping", "demo.samples", "store.registry",
-)  # fmt: skip
+HOMES = {
+    "api.deduplicating": "Deduplicate",
+    "api.changing": "Change a store",
+    "api.asking": "Ask a store",
+    "api.cluster_meaning": "What clusters mean",
+    "api.linking": "Match records",
+    "api.quality": "Plan, measure and check",
+    "api.text_extraction": "Take out text",
+    "api.keeping": "Look after a store",
+    "store.registry": "Open a store",
+    "demo.samples": "Data to try it on",
+}
 OBJECTS = (
     "output.contents.base:Result", "output.contents.base:Rows", "api.deduplicated:Deduplicated", "api.linking:Linked",
     "jobs.table_dedupe:TextClusters", "demo.samples:Sample", "demo.samples:Planted", "errors:NothingCompared",
@@ -47,10 +55,9 @@ SECTIONS = re.compile(r"^(Args|Returns|Raises|Example):\n", re.MULTILINE)
 def page() -> str:
     """The page."""
     parts = [HEAD]
-    for home in HOMES:
-        module = import_module(f"esdedup.{home}")
+    for home, title in HOMES.items():
         names = [name for name in esdedup._HOMES[home] if name in esdedup.__all__]
-        parts.append(f"## {_title(module.__doc__ or '')}\n")
+        parts.append(f"## {title}\n")
         parts += [_function(name, getattr(esdedup, name)) for name in names]
     parts += [OPTIONS, *_options()]
     parts.append("## What functions return\n")
@@ -58,18 +65,12 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def _title(docstring: str) -> str:
-    """The first sentence of a module, as a heading."""
-    words = docstring.strip().split("\n")[0].rstrip(".").removeprefix("The verbs that ")
-    return words[0].upper() + words[1:]
-
-
 def _function(name: str, function: Any) -> str:
     parts = _sections(inspect.getdoc(function) or "")
     parameters = inspect.signature(function).parameters.values()
     words = dict(_arguments(parts.get("Args", "")))
     rows = [
-        f"| `{parameter.name}` | {_type(parameter.annotation)} | {_linked(words.get(parameter.name, ''))} |"
+        f"| `{parameter.name}` | {_type(parameter.annotation)} | {_linked(words[parameter.name])} |"
         for parameter in parameters
     ]
     given = inspect.signature(function).return_annotation
@@ -115,7 +116,7 @@ def _call(name: str, parameters: list[inspect.Parameter]) -> str:
         stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
         default = "" if parameter.default is parameter.empty else f"={parameter.default!r}"
         words.append(f"{stars}{parameter.name}{default}")
-    return textwrap.fill(f"{name}({', '.join(words)})", 100, subsequent_indent="    ", break_on_hyphens=False)
+    return textwrap.fill(f"{name}({', '.join(words)})", 88, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _type(annotation: Any) -> str:

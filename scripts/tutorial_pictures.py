@@ -79,7 +79,7 @@ def contradictions(browser: Browser) -> None:
         page.locator("[role=option]").first.wait_for()
         page.keyboard.press("Escape")
         page.wait_for_selector(".match")
-        page.set_viewport_size({"width": 1100, "height": 560})
+        page.set_viewport_size({"width": 1100, "height": 412})
         shoot(page, "at-a-glance")
 
 
