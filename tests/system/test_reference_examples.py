@@ -1,4 +1,4 @@
-"""The examples of docs/python.md, which are those of the docstrings, run."""
+"""The examples of docs/python.md, which are those of the docstrings, run, and so do those of other pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import esdedup
 from esdedup.files import compact_json
 from tests.support.pages import ROOT, blocks
 
-EXAMPLES = [text for kind, text in blocks("docs/python.md") if kind == "pycon" and "esdedup.plan(" not in text]
+SHOWN = [text for page in ("docs/python.md", "docs/text.md") for kind, text in blocks(page) if kind == "pycon"]
+EXAMPLES = [text for text in SHOWN if "esdedup.plan(" not in text]
 """All but that of `plan`, which measures for half a minute; tests/system/jobs/test_plan.py does."""
 BRIDGE = "Alder Bridge was built in 1898 by the engineer Maria Holt and carried trams until the summer of {}."
 OTHERS = (
@@ -56,17 +57,28 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=[text.split("(")[0].split(".")[-1] for text in EXAMPLES])
-def test_example(example: str, files: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(files, tmp_path / "files", symlinks=True)
+def copied(files: Path, folder: Path, example: str) -> Path:
+    """The files for one example, without the folders that it makes."""
+    place = shutil.copytree(files, folder / "files", symlinks=True)
     for made in ("found", "clean"):
         if f'out="{made}"' in example:
-            shutil.rmtree(folder / made)
+            shutil.rmtree(place / made)
+    return place
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=[text.split("(")[0].split(".")[-1] for text in EXAMPLES])
+def test_example(example: str, files: Path, tmp_path: Path) -> None:
     names: dict[str, Any] = {"esdedup": esdedup}
-    with chdir(folder):
+    with chdir(copied(files, tmp_path, example)):
         for part in doctest.DocTestParser().get_examples(example):
             try:
                 value = eval(part.source, names)
             except SyntaxError:
                 value = exec(part.source, names)
             assert not part.want or repr(value) == part.want.strip()
+
+
+def test_the_tour_in_python_runs(files: Path, tmp_path: Path) -> None:
+    [script] = [text for kind, text in blocks("docs/tour.md") if kind == "python"]
+    with chdir(copied(files, tmp_path, script)):
+        exec(script, {})
