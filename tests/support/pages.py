@@ -51,6 +51,8 @@ class Terminal:
             done = said(*shlex.split(line)[1:])
             assert done.code == 0, done.err
             return done.out
+        if first := re.fullmatch(r"(esdedup [^|>$*]+) \| head -n (\d+)", line):
+            return "".join(self.run(first[1]).splitlines(keepends=True)[: int(first[2])])
         process = subprocess.run(line, shell=True, capture_output=True, text=True)
         assert process.returncode == 0, process.stderr
         return process.stdout
