@@ -48,12 +48,12 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
         )
-        with _served(STORE) as url:
+        with served(STORE) as url:
             _take(browser, url, out)
         history = write_history(Path("history.xml"), planted(4, SEED)[0])
         lineage = Path("history.duckdb")
         esdedup.run(history, out=Path("history"), store=lineage, revisions="all")
-        with _served(lineage) as url:
+        with served(lineage) as url:
             _take_lineage(browser, url, lineage)
         browser.close()
         os.chdir(PICTURES)  # the temporary folder is deleted
@@ -109,7 +109,7 @@ def _shoot(page: Page, name: str, awaited: str) -> None:
 
 
 @contextmanager
-def _served(store: Path) -> Iterator[str]:
+def served(store: Path | str) -> Iterator[str]:
     """The address of a server in a process of its own."""
     command = [sys.executable, "-m", "esdedup", "serve", "--store", str(store), "--port", "0"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)

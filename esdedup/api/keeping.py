@@ -48,7 +48,7 @@ def doctor(
             report of a fault.
         repair: Mend what can be mended: sign again, make lost indices and results again, delete what was left over.
         quiet: No progress bars.
-        **options: Options of resources.
+        options: Options of resources, see `esdedup.api.keywords.ResourceOptions`.
 
     Returns:
         The checks, each with what is wrong and what mends it.

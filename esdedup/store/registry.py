@@ -76,11 +76,28 @@ def open_store(
     part: str | None = None,
     lookup: bool = True,
 ) -> Store:
-    """Open the store at an address. If there is none and `frozen` (the requested signing options) is given, create it.
+    """Open the store at an address.
 
-    Its database may use `memory` bytes. `fresh` names the job that makes a new generation, `part` the part of a run
-    that this writer reads. Without `lookup`, what is written will not be searched. Raise `UsageError` for an unknown
-    form of address, and the `StoreError`s of the kind of store.
+    Args:
+        address: Path of a store in a file, or http(s)://HOST:PORT/PREFIX.
+        frozen: Signing options that were asked for: if there is no store, one is made with them.
+        memory: Bytes that its database may use.
+        threads: Threads that its database may use.
+        read_only: Open it for questions only.
+        fresh: Job that makes a new generation, which takes the place of the old one when it is published.
+        part: The part of a run that this writer reads, such as 2/3.
+        lookup: Whether what is written can be searched.
+
+    Returns:
+        The store. It is closed at the end of a `with` block.
+
+    Raises:
+        UsageError: The form of the address is unknown.
+        StoreError: There is no store, or it cannot be opened.
+
+    Example:
+        >>> with esdedup.open_store("news.duckdb", read_only=True) as store:  # doctest: +SKIP
+        ...     print(esdedup.similar("A fox.", store=store))
     """
     how: dict[str, Any] = {"memory": memory, "threads": threads, "read_only": read_only, "fresh": fresh}
     how["lookup"] = lookup

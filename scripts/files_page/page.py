@@ -55,7 +55,7 @@ def _section(content: Content, example: Any, known: dict[type, str]) -> str:
         base = next((each for each in row.__mro__[1:] if each in known), None)
         parts += [] if base is None else [f"It has the fields of {known[base]}, and these:"]
         rows += _fields(row, f"{path}." if path else "", seen, () if base is None else tuple(declared(base)))
-        known[row] = f"[{content.title}](#{_anchor(content.title)})"
+        known[row] = f"[{content.title}](#{anchor_of(content.title)})"
     parts.append(_table(("field", "type", "meaning"), *rows))
     if example is not None:
         parts.append(f"```json\n{compact_json(example)}\n```")
@@ -67,7 +67,7 @@ def _class(row: Any) -> str:
     return f"`{getattr(row, '__name__', 'Note')}` in `{getattr(row, '__module__', dedupe_answers.__name__)}`"
 
 
-def _anchor(title: str) -> str:
+def anchor_of(title: str) -> str:
     """The anchor that a heading gets in Markdown."""
     return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -14,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from esdedup.jobs.presets import preset_names
+from esdedup.node.jars import VERSION
 from tests.support.commands import said
-
-ROOT = Path(__file__).parents[2]
-SHOWN = "http://127.0.0.1:9200/wiki"
+from tests.support.pages import ROOT, SHOWN, Terminal, blocks
 
 
 @pytest.fixture(scope="module")
@@ -29,52 +26,63 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "demo-out"
 
 
+NODE = "data in /home/you/.local/share/esdedup/node"
+KNOWN = {
+    "esdedup node start": f"http://127.0.0.1:9200 started: Elasticsearch {VERSION}, process 4711, {NODE}; "
+    "next: esdedup index SOURCE --store http://127.0.0.1:9200/NAME\n",
+    "esdedup node stop": f"process 4711 stopped; its {NODE.replace('in', 'stays in', 1)}\n",
+    "esdedup serve": f"esdedup: http://127.0.0.1:8765/ shows {SHOWN}; Ctrl-C ends it\n",
+    "esdedup serve --store wiki.duckdb": "esdedup: http://127.0.0.1:8765/ shows wiki.duckdb; Ctrl-C ends it\n",
+}
+"""What commands print that go on until they are stopped: tests of the node and of the page start them."""
+
+
 @pytest.mark.parametrize(
     "page",
     [
         "README.md",
+        "docs/index.md",
         "docs/dedupe.md",
         "docs/text.md",
         "docs/tour.md",
         "docs/elasticsearch.md",
         "docs/search.md",
         "docs/records.md",
+        "docs/tutorials/corpus.md",
+        "docs/tutorials/wiki.md",
+        "docs/tutorials/records.md",
+        "docs/tutorials/elasticsearch.md",
     ],
 )
 def test_commands_print_what_the_page_shows(
     tmp_path: Path, page: str, demo: Path, elastic_url: str, elastic_prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A line that is one command of ours runs in this process, every other one in a shell."""
-    blocks = [part.split("```")[0] for part in (ROOT / page).read_text("utf-8").split("```console\n")[1:]]
-    bin_folder = tmp_path / "bin"
-    bin_folder.mkdir()
-    for name, started in (("esdedup", "-m esdedup "), ("python", "")):
-        (bin_folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {started}"$@"\n')
-        (bin_folder / name).chmod(0o755)
-    (tmp_path / "docs").symlink_to(ROOT / "docs")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", f"{bin_folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.delenv("ESDEDUP_STORE", raising=False)
-
-    def run(line: str) -> str:
-        if line.startswith("export "):
-            name, value = line.removeprefix("export ").split("=")
-            monkeypatch.setenv(name, value.replace(SHOWN, f"{elastic_url}/{elastic_prefix}"))
-            return ""
-        if line.startswith("esdedup ") and not re.search(r"[|>$*]", line):
-            done = said(*shlex.split(line)[1:])
-            assert done.code == 0, done.err
-            return done.out
-        process = subprocess.run(line, shell=True, capture_output=True, text=True)
-        assert process.returncode == 0, process.stderr
-        return process.stdout
-
-    if "demo-out" in "".join(blocks):
+    """Blocks of `sh` are typed, too, in tutorials: what they print is not shown."""
+    typed = [(kind, text) for kind, text in blocks(page) if kind == "console" or (kind == "sh" and "tutorials" in page)]
+    terminal = Terminal(tmp_path, monkeypatch, f"{elastic_url}/{elastic_prefix}")
+    if "tutorials" not in page:  # these need no clone
+        (tmp_path / "docs").symlink_to(ROOT / "docs")
+    if "demo-out" in "".join(text for _, text in typed):
         shutil.copytree(demo, "demo-out")
-    assert any("$ " in block for block in blocks)
-    for block in blocks:
-        printed = "".join(f"{line}\n{run(line[2:])}" for line in block.splitlines() if line.startswith("$ "))
-        assert printed == block
+    assert any("$ " in text for _, text in typed)
+    for kind, text in typed:
+        assert kind == "sh" or terminal.printed(text, KNOWN) == text
+        if kind == "sh":
+            terminal.run(text)
+
+
+def test_every_page_with_commands_is_tried() -> None:
+    [tried] = [mark for mark in test_commands_print_what_the_page_shows.pytestmark if mark.name == "parametrize"]
+    pages = [path.relative_to(ROOT).as_posix() for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))]
+    assert {page for page in pages if any(kind == "console" for kind, _ in blocks(page))} == set(tried.args[1])
+
+
+def test_the_python_tutorial_prints_what_it_shows(tmp_path: Path) -> None:
+    found = blocks("docs/tutorials/python.md")
+    script = "".join(text for kind, text in found if kind == "python")
+    shown = "".join(text for kind, text in found if kind == "text")
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (shown, "")
 
 
 def test_the_python_example_runs(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def test_pages_for_strangers_are_short() -> None:
 
 def test_links_in_pages_lead_somewhere() -> None:
     links = 0
-    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")):
+    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")):
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
             links += 1
