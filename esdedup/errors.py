@@ -32,12 +32,15 @@ class EsdedupError(Exception):
     """Root of the tree. Raised directly only if no subclass fits."""
 
     exit_code = 1
+    page = "bugs"
+    """The page of the documentation that says more."""
 
 
 class UsageError(EsdedupError):
     """The command or call is not valid."""
 
     exit_code = 2
+    page = "commands"
 
 
 class SettingsError(UsageError):
@@ -49,6 +52,8 @@ class SourceError(EsdedupError):
 
     Documents before the damage are delivered before this is raised.
     """
+
+    page = "sources"
 
 
 class SourceChangedError(SourceError):
@@ -71,6 +76,8 @@ class UnparsablePageError(EsdedupError):
 class NothingCompared(EsdedupError):  # noqa: N818  # it is a result as well
     """Texts were read, and every one was left out. `result` is what the verb would have returned."""
 
+    page = "units"
+
     def __init__(self, message: str, result: Any) -> None:
         super().__init__(message)
         self.result = result
@@ -83,6 +90,8 @@ class EvaluationError(EsdedupError):
 class EngineError(EsdedupError):
     """An engine cannot be started, or one of its tasks failed again and again."""
 
+    page = "spark"
+
     @classmethod
     def unseen(cls, path: object) -> EngineError:
         """Return the error for a file or folder that is not where a task runs."""
@@ -92,9 +101,13 @@ class EngineError(EsdedupError):
 class NodeError(EsdedupError):
     """The local Elasticsearch cannot be downloaded, started or stopped."""
 
+    page = "elasticsearch"
+
 
 class KibanaError(EsdedupError):
     """Kibana cannot be reached, or refuses the import."""
+
+    page = "kibana"
 
 
 class OutLockedError(EsdedupError):
@@ -103,6 +116,8 @@ class OutLockedError(EsdedupError):
 
 class StoreError(EsdedupError):
     """The store cannot be opened, read or written."""
+
+    page = "reliability"
 
     @classmethod
     def no_store(cls, address: object) -> StoreError:

@@ -18,7 +18,7 @@ from esdedup._version import __version__
 from esdedup.cli.interrupts import INTERRUPTED, INTERRUPTED_WORDS, interruptible
 from esdedup.cli.layout import LAYOUT
 from esdedup.cli.wrong_usage import usage_message
-from esdedup.errors import EsdedupError
+from esdedup.errors import EsdedupError, UsageError
 from esdedup.terminal import printable
 
 _PANELS = {
@@ -156,13 +156,13 @@ def main(arguments: list[str] | None = None) -> Any:
     except (KeyboardInterrupt, click.Abort):
         sys.exit(_say(INTERRUPTED_WORDS, INTERRUPTED))
     except click.ClickException as error:
-        sys.exit(_say(usage_message(error), 2))
+        sys.exit(_say(usage_message(error), 2, UsageError.page))
     except EsdedupError as error:
         if "--debug" in given:
             raise
         if _was_interrupted(error):
             sys.exit(_say(INTERRUPTED_WORDS, INTERRUPTED))
-        sys.exit(_say(str(error), error.exit_code))
+        sys.exit(_say(str(error), error.exit_code, error.page))
     except BrokenPipeError:
         # the reader of our output has closed the pipe
         sys.stderr.close()
@@ -212,6 +212,8 @@ def _cause(error: Exception) -> str:
     return str(error).partition("Detail: Python exception")[0].strip() or type(error).__name__
 
 
-def _say(message: str, code: int) -> int:
+def _say(message: str, code: int, page: str = "") -> int:
     click.echo(f"esdedup: {' '.join(printable(message).split())}", err=True)
+    if page and sys.stderr.isatty():  # a log has one line for each error
+        click.echo(f"         more about this: docs/{page}.md, or {page}.html of the site", err=True)
     return code

@@ -48,6 +48,7 @@ KNOWN = {
         "docs/elasticsearch.md",
         "docs/search.md",
         "docs/records.md",
+        "docs/sources.md",
         "docs/tutorials/corpus.md",
         "docs/tutorials/wiki.md",
         "docs/tutorials/records.md",

@@ -12,9 +12,12 @@ from pathlib import Path
 import click
 import pytest
 
-from esdedup.cli import COMMANDS, cli
+from esdedup import errors
+from esdedup.cli import COMMANDS, cli, main
+from esdedup.errors import EsdedupError
 from tests.support.commands import esdedup as typed
 
+ROOT = Path(__file__).parents[3]
 ENTRY = Path(sys.executable).with_name("esdedup")
 
 
@@ -170,3 +173,16 @@ def test_the_name_alone_says_what_to_type_first() -> None:
     assert len(lines) <= 8
     assert max(map(len, lines)) <= 80
     assert {line.split()[1] for line in lines[2:]} <= {"--help", *COMMANDS}
+
+
+def test_an_error_in_a_terminal_names_a_page(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kinds = [each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, EsdedupError)]
+    assert {each.page for each in kinds} <= {path.stem for path in (ROOT / "docs").glob("*.md")}
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with pytest.raises(SystemExit):
+        main(["run", "nowhere.tsv", "--out", "x"])
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        "         more about this: docs/sources.md, or sources.html of the site"
+    ]
