@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Query, Request
 from starlette.responses import Response
 
 from esdedup.analysis.templates import Table
@@ -29,7 +29,11 @@ def add_exports(app: FastAPI, queue: RequestQueue) -> None:
         tags=["files"],
         responses=_described("json", "csv"),
     )
-    async def export_cluster(request: Request, identity: ClusterId, form: Literal["json", "csv"] = "json") -> Response:
+    async def export_cluster(
+        request: Request,
+        identity: ClusterId,
+        form: Annotated[Literal["json", "csv"], Query(description="Format of the file.", examples=["csv"])] = "json",
+    ) -> Response:
         """All members of a cluster: as the line of clusters.jsonl, or as a table."""
         if form == "json":
             found = await queue.ask(
