@@ -53,8 +53,8 @@ def _means(meaning: str, example: Any, **limits: Any) -> Any:
     return Query(description=meaning, examples=[example], **limits)
 
 
-_Words = Annotated[Annotated[str, Field(max_length=_MOST_LETTERS)] | None, _unless_empty()]
-_Text = Annotated[str, Field(max_length=_MOST_LETTERS)]
+Letters = Annotated[str, Field(max_length=_MOST_LETTERS)]
+_Words = Annotated[Letters | None, _unless_empty()]
 _Size = Annotated[int, Field(ge=2, le=MOST)]
 _ID = "00df55a8b44a4ae5"
 
@@ -77,7 +77,6 @@ Language = Annotated[
 ]
 Limit = Annotated[int, _means("Most rows of the answer.", 10, ge=1, le=100)]
 FewestSentences = _means("Fewest sentences of a cluster.", 3)
-SentenceId = Annotated[str, _means("Id of a sentence: DOCUMENT:POSITION.", "12:3", max_length=_MOST_LETTERS)]
 
 _EXAMPLE = "Velworth is known for needles."
 
@@ -105,7 +104,7 @@ def check_text(pasted: Pasted) -> StoreQuery[shapes.CheckedText]:
 
 
 def similar(
-    text: Annotated[_Text, _means("One sentence. `/api/check` takes longer ones.", _EXAMPLE)],
+    text: Annotated[Letters, _means("One sentence. `/api/check` takes longer ones.", _EXAMPLE)],
     jaccard: Annotated[
         float | None, _means("Least Jaccard similarity of a match. Default: that of the last scan.", 0.8, gt=0, le=1)
     ] = None,
@@ -123,7 +122,7 @@ def similar(
 
 
 def suggest(
-    prefix: Annotated[_Text, _means("What was typed, from two characters on.", "velworth is kn")],
+    prefix: Annotated[Letters, _means("What was typed, from two characters on.", "velworth is kn")],
     limit: Limit = 10,
     lang: Language = None,
     source: Source = None,
@@ -134,7 +133,10 @@ def suggest(
     return lambda store: lookups.suggest(store, prefix, limit, filters)
 
 
-def explain(a: SentenceId, b: SentenceId) -> StoreQuery[dict[str, Any]]:
+def explain(
+    a: Annotated[Letters, _means("Id of a sentence: DOCUMENT:POSITION.", "12:3")],
+    b: Annotated[Letters, _means("Id of another sentence.", "4071:0")],
+) -> StoreQuery[dict[str, Any]]:
     """Why two sentences did or did not match: what they share, the thresholds, the verdict in words, and the diff."""
     return lambda store: lookups.explain(store, a, b)
 
