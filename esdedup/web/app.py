@@ -22,7 +22,7 @@ from esdedup.errors import EsdedupError, UsageError
 from esdedup.web.answers.browse import UnknownError
 from esdedup.web.bodies import Bodies
 from esdedup.web.describing import described
-from esdedup.web.exports import add_exports
+from esdedup.web.exports import FEED, add_exports
 from esdedup.web.guard import TOKEN_NEEDED, Guard, Refuse, typed
 from esdedup.web.other_programs import prefers_json, refuse_unknown
 from esdedup.web.pages import Pages
@@ -138,7 +138,7 @@ def _refuser(pages: Pages) -> Refuse:
     """Return a function that answers a refused request with one line, as JSON or as a page."""
 
     def refuse(scope: Scope, status: int, line: str, headers: Mapping[str, str] | None) -> Response:
-        if scope["path"].startswith(f"{_API}/") or prefers_json(Headers(scope=scope)):
+        if scope["path"].startswith((f"{_API}/", FEED)) or prefers_json(Headers(scope=scope)):
             return _json({"error": line}, status, headers)
         page = pages.render("error.html", Request(scope), {"status": status, "line": line})
         return HTMLResponse(page, status, headers)

