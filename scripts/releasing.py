@@ -89,7 +89,7 @@ def version_of(root: Path) -> str:
 
 def changes(changelog: str, version: str) -> str:
     """Return the section of a version in the changelog."""
-    found = re.search(rf"^## {re.escape(version)}( .*)?\n\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^## {re.escape(version)}( [^\n]*)?\n\n(.*?)(?=^## |\Z)", changelog, re.MULTILINE | re.DOTALL)
     if found is None or not found[2].strip():
         raise ReleaseError(f"CHANGELOG.md has no section '## {version}' with text; write what has changed")
     if "unreleased" in (found[1] or ""):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
+from collections import defaultdict
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +35,9 @@ def sbom(version: str, wheel: Path, lock: str, licences: Mapping[str, Any], seco
     components = [_component(*found, licences) for found in PIN.findall(lock)]
     known = {component["name"] for component in components}
     root = f"pkg:pypi/esdedup@{version}"
-    references = {component["name"]: component["bom-ref"] for component in components}
+    references = defaultdict(list, {"esdedup": [root]})  # some have another version for another Python
+    for component in components:
+        references[component["name"]].append(component["bom-ref"])
     needs = {name: sorted(known & set(licences.get(name, {}).get("needs", ()))) for name in ("esdedup", *sorted(known))}
     return {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -56,8 +59,9 @@ def sbom(version: str, wheel: Path, lock: str, licences: Mapping[str, Any], seco
         },
         "components": components,
         "dependencies": [
-            {"ref": references.get(name, root), "dependsOn": [references[each] for each in others]}
+            {"ref": reference, "dependsOn": [other for each in others for other in references[each]]}
             for name, others in needs.items()
+            for reference in references[name]
         ],
     }
 

@@ -82,14 +82,14 @@ def test_the_bill_of_materials(tmp_path: Path) -> None:
     assert bill["metadata"]["timestamp"] == "2023-11-14T22:13:20+00:00"
     found = {component["name"]: component for component in bill["components"]}
     assert set(found) == set(re.findall(r"^([\w.-]+)==", LOCK, re.MULTILINE))
-    assert sum(len(component["hashes"]) for component in found.values()) == LOCK.count("--hash=sha256:")
+    assert sum(len(component["hashes"]) for component in bill["components"]) == LOCK.count("--hash=sha256:")
     assert found["duckdb"]["purl"] == f"pkg:pypi/duckdb@{found['duckdb']['version']}"
     assert found["duckdb"]["licenses"]
-    assert sum("licenses" in component for component in found.values()) > 0.9 * len(found) - 5
+    assert sum("licenses" in component for component in found.values()) > 0.8 * len(found)
     needs = {each["ref"]: each["dependsOn"] for each in bill["dependencies"]}
     assert found["duckdb"]["bom-ref"] in needs[f"pkg:pypi/esdedup@{__version__}"]
     assert {each for some in needs.values() for each in some} <= set(needs)
-    assert len(PIN.findall(LOCK)) == len(found)
+    assert len(needs) == len(PIN.findall(LOCK)) + 1  # some packages have two versions, for different Pythons
 
 
 def test_checksums_are_as_sha256sum_reads_them(tmp_path: Path) -> None:
