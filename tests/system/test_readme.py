@@ -39,6 +39,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "docs/elasticsearch.md",
         "docs/search.md",
         "docs/records.md",
+        "docs/bugs.md",
     ],
 )
 def test_commands_print_what_the_page_shows(
