@@ -107,9 +107,9 @@ def test_pages_refuse_them_too(one_site: Site) -> None:
 
 def test_similar_suggest_and_explain_are_those_of_python(site: Site) -> None:
     for text in (SCRIPT, SCRIPT[:40], "the old brige"):
-        rows = esdedup.similar(text, store=site.store, min_similarity=0.3, limit=7).to_list()
+        rows = [row.to_dict() for row in esdedup.similar(text, store=site.store, min_similarity=0.3, limit=7)]
         assert site.api("/similar", text=text, min_similarity=0.3, limit=7)["similar"] == json.loads(json.dumps(rows))
-        found = esdedup.suggest(text, store=site.store, limit=3).to_list()
+        found = [row.to_dict() for row in esdedup.suggest(text, store=site.store, limit=3)]
         told = site.api("/suggest", prefix=text, limit=2)
         assert told == {"completions": found[:2], "more": len(found) > 2}
     a, b = (row["id"] for row in esdedup.similar(SCRIPT, store=site.store, limit=2))
