@@ -105,6 +105,7 @@ def test_pages_refuse_them_too(one_site: Site) -> None:
         assert "no such parameter" in told.text
 
 
+@pytest.mark.both_stores
 def test_similar_suggest_and_explain_are_those_of_python(site: Site) -> None:
     for text in (SCRIPT, SCRIPT[:40], "the old brige"):
         rows = [row.to_dict() for row in esdedup.similar(text, store=site.store, min_similarity=0.3, limit=7)]
