@@ -4,8 +4,6 @@
 #   docker run --rm -v "$PWD:/data" --user "$(id -u):$(id -g)" esdedup run texts.jsonl --out found
 #   docker run --rm -v "$PWD:/data" -p 127.0.0.1:8765:8765 -e ESDEDUP_SERVE_TOKEN esdedup \
 #     serve --store found/store.duckdb --host 0.0.0.0
-#
-# --cap-drop ALL, --security-opt no-new-privileges and --read-only --tmpfs /tmp also work.
 
 FROM python:3.13-slim-bookworm AS build
 WORKDIR /build
@@ -25,7 +23,7 @@ FROM python:3.13-slim-bookworm
 RUN useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin esdedup \
     && install --directory --owner esdedup --group esdedup /data
 COPY --from=build /opt/esdedup /opt/esdedup
-# compiled kernels are kept here, also for another --user and with a read-only root
+# compiled kernels are kept in the home, which every --user can write to
 ENV PATH=/opt/esdedup/bin:$PATH HOME=/tmp
 USER 10001:10001
 WORKDIR /data
