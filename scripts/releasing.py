@@ -51,6 +51,9 @@ def release(out: Path) -> None:
     version = version_of(ROOT)
     notes = changes((ROOT / "CHANGELOG.md").read_text("utf-8"), version)
     require_clean(version)
+    here = pythons()
+    if not here:
+        raise ReleaseError(f"there is no Python {' or '.join(VERSIONS)} to try the wheel with; install one")
     seconds = int(git("log", "-1", "--format=%ct"))
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
@@ -59,7 +62,10 @@ def release(out: Path) -> None:
         say(f"built twice, the same bytes: {', '.join(file.name for file in made)}")
         [wheel] = [file for file in made if file.suffix == ".whl"]
         licences: dict[str, Any] = {}
-        for number, name in pythons().items():
+        for number in VERSIONS:
+            if number not in here:
+                say(f"Python {number}: not on this machine, so not tried")
+        for number, name in here.items():
             licences |= try_wheel(name, place / f"python{number}", wheel, version)
             say(f"Python {number}: installed with pinned dependencies, and esdedup demo runs in an empty folder")
         shutil.rmtree(out, ignore_errors=True)
