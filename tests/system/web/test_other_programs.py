@@ -17,6 +17,7 @@ from starlette.datastructures import Headers
 import esdedup
 from esdedup.errors import UsageError
 from esdedup.web.other_programs import checked_origins, prefers_json
+from tests.support.commands import said
 from tests.system.web.browser import expect
 from tests.system.web.conftest import Collection
 from tests.system.web.corpus import SCRIPT
@@ -149,6 +150,15 @@ def test_what_is_no_origin(origin: str) -> None:
 def test_not_every_origin_with_a_token() -> None:
     with pytest.raises(UsageError, match=r"--allow-origin \*: where a token is set, name each origin"):
         checked_origins(["*"], with_token=True)
+
+
+def test_what_the_command_says() -> None:
+    told = said(
+        "serve", "--store", "nowhere.duckdb", "--allow-origin", "https://a.example", "--allow-origin", "a.example"
+    )
+    assert told.code == 2
+    assert told.err.count("\n") == 1
+    assert "--allow-origin a.example: give scheme://host" in told.err
 
 
 @pytest.fixture(scope="module")
