@@ -274,7 +274,7 @@ def errors(jobs: Jobs, name: str) -> None:
 
 PAGES = (
     "/", "/api", "/overview", "/clusters", "/contradictions", "/templates", "/articles", "/api/overview",
-    "/api/clusters?sort=jaccard", "/api/contradictions", "/api/templates", "/api/articles", "/api/clusters?page=2",
+    "/api/clusters?sort=jaccard", "/api/contradictions", "/api/templates", "/api/articles", "/api/clusters?limit=5",
     "/api/nothing", "/clusters/0", "/openapi.json",
 )  # fmt: skip
 

@@ -25,6 +25,14 @@ from esdedup.errors import needs_extra
     help="Additional host name to accept; repeatable.",
     panel="Page",
 )
+@click.option(
+    "--allow-origin",
+    "origins",
+    multiple=True,
+    metavar="URL",
+    help="Web page that may read the API from its scripts, such as https://example.com; repeatable.",
+    panel="Page",
+)
 @click.option("--article-url", metavar="URL", help="URL of an article, with {title} or {id} in it.", panel="Page")
 @click.option(
     "--memory",
@@ -36,7 +44,14 @@ from esdedup.errors import needs_extra
 )
 @talk_options
 def serve(
-    store: str, host: str, port: int, names: tuple[str, ...], article_url: str | None, memory: str, quiet: bool
+    store: str,
+    host: str,
+    port: int,
+    names: tuple[str, ...],
+    origins: tuple[str, ...],
+    article_url: str | None,
+    memory: str,
+    quiet: bool,
 ) -> None:
     """Show a store as a web page: check a sentence as you type, browse clusters, contradictions, templates.
 
@@ -57,6 +72,7 @@ def serve(
         host=host,
         port=port,
         names=names,
+        origins=origins,
         token=os.environ.get("ESDEDUP_SERVE_TOKEN") or None,
         article_url=article_url,
         memory=parse_memory(memory),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Query, Request
 from starlette.responses import Response
 
 from esdedup.analysis.templates import Table
@@ -16,6 +16,8 @@ from esdedup.web.answers.browse import whole_cluster
 from esdedup.web.answers.meanings import whole_table
 from esdedup.web.request_queue import RequestQueue
 from esdedup.web.views import ERRORS, ClusterId, stale
+
+FEED = "/stale.atom"
 
 _MEMBER = ("id", "source", "document", "title", "position", "revision", "timestamp", "text")
 
@@ -29,7 +31,11 @@ def add_exports(app: FastAPI, queue: RequestQueue) -> None:
         tags=["files"],
         responses=_described("json", "csv"),
     )
-    async def export_cluster(request: Request, identity: ClusterId, form: Literal["json", "csv"] = "json") -> Response:
+    async def export_cluster(
+        request: Request,
+        identity: ClusterId,
+        form: Annotated[Literal["json", "csv"], Query(description="Format of the file.", examples=["csv"])] = "json",
+    ) -> Response:
         """All members of a cluster: as the line of clusters.jsonl, or as a table."""
         if form == "json":
             found = await queue.ask(
@@ -49,7 +55,7 @@ def add_exports(app: FastAPI, queue: RequestQueue) -> None:
         return _file(found, f"{identity}.csv", "text/csv; charset=utf-8")
 
     @app.get(
-        "/stale.atom", summary="Corrections that did not arrive, as a feed.", tags=["files"],
+        FEED, summary="Corrections that did not arrive, as a feed.", tags=["files"],
         response_class=Response, responses=_described("atom"),
     )  # fmt: skip
     async def stale_feed(request: Request) -> Response:

@@ -20,9 +20,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from esdedup.web.bodies import Bodies
+from esdedup.web.other_programs import PREFLIGHT, cors_headers, is_preflight, prefers_json
 
 COOKIE = "esdedup-token"
 ENTRANCE = "/enter"
+TOKEN_NEEDED = "a token is required: send Authorization: Bearer TOKEN"
 OPEN = ("/assets/",)
 """Paths that need no token."""
 
@@ -50,13 +52,23 @@ Refuse = Callable[[Scope, int, str, Mapping[str, str] | None], Response]
 
 
 class Guard:
-    """Wraps an application. `hosts` are names without ports; `*` allows all. `refuse` makes the answers to refused
-    requests. `bodies` limits what is received.
+    """Wraps an application. `hosts` are names without ports; `*` allows all. Pages of `origins` may read answers.
+    `refuse` makes the answers to refused requests. `bodies` limits what is received.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str], token: str | None, refuse: Refuse, bodies: Bodies) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Collection[str],
+        token: str | None,
+        refuse: Refuse,
+        bodies: Bodies,
+        origins: Collection[str],
+    ) -> None:
         self._app = app
         self._bodies = bodies
+        self._origins = origins
+        self._vary = "Accept, Origin" if origins else "Accept"
         self._hosts = {host.lower() for host in hosts}
         self._token = token
         self._refuse = refuse
@@ -72,8 +84,8 @@ class Guard:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 answered = MutableHeaders(scope=message)
-                for name, value in SECURITY_HEADERS.items():
-                    answered[name] = value
+                answered.update(SECURITY_HEADERS | cors_headers(self._origins, headers))
+                answered.add_vary_header(self._vary)
                 if not scope["path"].startswith(OPEN):
                     answered["Cache-Control"] = "no-store"
             await send(message)
@@ -109,6 +121,10 @@ class Guard:
         host = _HOST.fullmatch(headers.get("host", "").lower())
         if host is None or ("*" not in self._hosts and host[1] not in self._hosts):
             return self._refuse(scope, 421, "this host name is not allowed; start serve with --allow-host NAME", None)
+        if is_preflight(scope["method"], headers):  # it comes without the token
+            if cors_headers(self._origins, headers):
+                return Response(None, 204, PREFLIGHT)
+            return self._refuse(scope, 403, "this origin is not allowed; start serve with --allow-origin URL", None)
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return self._refuse(scope, 405, "this page is read-only", {"Allow": "GET, HEAD, POST"})
         length = headers.get("content-length", "0")
@@ -116,10 +132,9 @@ class Guard:
             return self._refuse(scope, 413, self._bodies.too_large, None)
         if scope["path"].startswith(OPEN) or scope["path"] == ENTRANCE or self._knows(headers):
             return None
-        if "text/html" in headers.get("accept", ""):
+        if "text/html" in headers.get("accept", "") and not prefers_json(headers):
             return RedirectResponse(_entrance(_asked(scope)), 303)
-        line = "a token is required: send Authorization: Bearer TOKEN"
-        return self._refuse(scope, 401, line, {"WWW-Authenticate": "Bearer"})
+        return self._refuse(scope, 401, TOKEN_NEEDED, {"WWW-Authenticate": "Bearer"})
 
     def _knows(self, headers: Headers) -> bool:
         """Return whether the request has the token, or no token is needed."""

@@ -27,6 +27,7 @@ from esdedup.web.answers.overview import warm_up
 from esdedup.web.app import create_app
 from esdedup.web.connections import Limits, limited
 from esdedup.web.live import Live
+from esdedup.web.other_programs import checked_origins
 from esdedup.web.request_queue import RequestQueue
 
 log = logging.getLogger("esdedup")
@@ -50,6 +51,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8765,
     names: Sequence[str] = (),
+    origins: Sequence[str] = (),
     token: str | None = None,
     article_url: str | None = None,
     memory: int = 2**28,
@@ -57,8 +59,8 @@ def serve(
     """Show the store at `address` until interrupted.
 
     Clients must send the `token`. Without a token, only this machine can connect. `names` are host names that are
-    allowed in addition to `host` and this machine's names. Raises as `open_store` does, `UsageError` for another host
-    without a token, and `EsdedupError` if it cannot listen there.
+    allowed in addition to `host` and this machine's names. Pages of `origins` may read answers. Raises as `open_store`
+    does, `UsageError` for another host without a token, and `EsdedupError` if it cannot listen there.
     """
     if article_url is not None and not _ARTICLE_URL.fullmatch(article_url):
         raise UsageError(f"--article-url {article_url}: give an http(s) URL that contains {{title}} or {{id}}")
@@ -71,6 +73,7 @@ def serve(
         raise UsageError(f"ESDEDUP_SERVE_TOKEN is shorter than {_LEAST_TOKEN} characters; set it to a longer one")
     if token is not None and not (token.isascii() and token.isprintable() and " " not in token):
         raise UsageError("ESDEDUP_SERVE_TOKEN is not valid in an HTTP header; use ASCII letters and digits")
+    allowed = checked_origins(origins, with_token=token is not None)
     # however it ends, nothing may be left on disk
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if sys.platform != "win32":
@@ -82,7 +85,7 @@ def serve(
     try:
         listening = listen(host, port)
         queue = RequestQueue(live, readers)
-        app = create_app(queue, hosts=_known(host, names), token=token, article_url=article_url)
+        app = create_app(queue, hosts=_known(host, names), token=token, article_url=article_url, origins=allowed)
         server = Server(app, queue, _limits())
         where = f"[{host}]" if ":" in host else host
         log.info("http://%s:%d/ shows %s; Ctrl-C ends it", where, listening.getsockname()[1], address)

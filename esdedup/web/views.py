@@ -13,8 +13,11 @@ from pydantic import BaseModel, BeforeValidator, Field
 from starlette.convertors import Convertor, register_url_convertor
 
 from esdedup.analysis.names import Kind
+from esdedup.jobs.searching import MIN_SIMILARITY, filters_of
+from esdedup.output.contents.comparisons import Explanation
 from esdedup.store.cluster_queries import MOST, ClusterQuery, Order
-from esdedup.web.answers import browse, check, meanings, overview, shapes
+from esdedup.text.splitting import CODE
+from esdedup.web.answers import browse, check, lookups, meanings, overview, shapes
 from esdedup.web.request_queue import CachedQuery, StoreQuery
 
 
@@ -32,7 +35,12 @@ class _DocumentId(Convertor[str]):
 
 register_url_convertor("document", _DocumentId())
 
-_MOST_LETTERS = 2_000  # of an id or of search words
+_MOST_LETTERS = 2_000  # of an id, of search words, and of a text in an address
+
+_CLUSTER = "^[0-9a-f]{16}$"
+_LANGUAGE = f"^{CODE}$"
+FORMS = {_CLUSTER: "the id of a cluster: 16 hexadecimal digits", _LANGUAGE: "a language code such as en, de or zh"}
+"""What each pattern demands, in words."""
 
 
 def _unless_empty(default: Any = None) -> BeforeValidator:
@@ -40,25 +48,49 @@ def _unless_empty(default: Any = None) -> BeforeValidator:
     return BeforeValidator(lambda value: default if value == "" else value)
 
 
-Words = Annotated[Annotated[str, Field(max_length=_MOST_LETTERS)] | None, _unless_empty()]
-ClusterId = Annotated[str, Path(pattern="^[0-9a-f]{16}$")]
-After = Annotated[Annotated[str, Field(pattern="^[0-9a-f]{16}$")] | None, _unless_empty()]
-DocumentId = Annotated[str, Path(max_length=_MOST_LETTERS)]
-OneKind = Annotated[Kind | None, _unless_empty()]
-Size = Annotated[int, Query(ge=2, le=MOST), _unless_empty(2)]
-Limit = Annotated[int, Query(ge=1, le=100)]
+def _means(meaning: str, example: Any, **limits: Any) -> Any:
+    """Describe a query parameter."""
+    return Query(description=meaning, examples=[example], **limits)
 
 
-class Typed(BaseModel):
+Letters = Annotated[str, Field(max_length=_MOST_LETTERS)]
+_Words = Annotated[Letters | None, _unless_empty()]
+_Size = Annotated[int, Field(ge=2, le=MOST)]
+_ID = "00df55a8b44a4ae5"
+
+ClusterId = Annotated[str, Path(description="Id of the cluster.", examples=[_ID], pattern=_CLUSTER)]
+DocumentId = Annotated[str, Path(description="Id of the document.", examples=["12"], max_length=_MOST_LETTERS)]
+After = Annotated[
+    Annotated[str, Field(pattern=_CLUSTER)] | None,
+    _unless_empty(),
+    _means("Continue after the cluster with this id: `after` of the previous answer.", _ID),
+]
+OneKind = Annotated[Kind | None, _unless_empty(), _means("Only clusters of this kind.", "drift")]
+Document = Annotated[_Words, _means("Only what is in the document with this id.", "12")]
+Article = Annotated[_Words, _means("Only what is in the document with this id or title.", "Velworth")]
+AllWords = Annotated[_Words, _means("Only clusters with all these words in one text.", "river bridge")]
+Source = Annotated[_Words, _means("Only sentences of the source with this name.", "wiki.xml")]
+Language = Annotated[
+    Annotated[str, Field(pattern=_LANGUAGE)] | None,
+    _unless_empty(),
+    _means("Only sentences in this language.", "en"),
+]
+Limit = Annotated[int, _means("Most rows of the answer.", 10, ge=1, le=100)]
+FewestSentences = _means("Fewest sentences of a cluster.", 3)
+
+_EXAMPLE = "Velworth is known for needles."
+
+
+class Typed(BaseModel, extra="forbid"):
     """One sentence, or its beginning."""
 
-    text: Annotated[str, Field(max_length=check.MOST_CHARS)]
+    text: Annotated[str, Field(description="The sentence.", examples=[_EXAMPLE], max_length=check.MOST_CHARS)]
 
 
-class Pasted(BaseModel):
+class Pasted(BaseModel, extra="forbid"):
     """A whole text."""
 
-    text: Annotated[str, Field(max_length=check.MOST_TEXT)]
+    text: Annotated[str, Field(description="The text.", examples=[_EXAMPLE], max_length=check.MOST_TEXT)]
 
 
 def check_sentence(typed: Typed) -> StoreQuery[shapes.Check]:
@@ -71,14 +103,52 @@ def check_text(pasted: Pasted) -> StoreQuery[shapes.CheckedText]:
     return lambda store: check.check_text(store, pasted.text)
 
 
+def similar(
+    text: Annotated[Letters, _means("One sentence. `/api/check` takes longer ones.", _EXAMPLE)],
+    jaccard: Annotated[
+        float | None, _means("Least Jaccard similarity of a match. Default: that of the last scan.", 0.8, gt=0, le=1)
+    ] = None,
+    min_similarity: Annotated[
+        float, _means("Leave out what is less similar than this, unless it is a match.", 0.5, ge=0, le=1)
+    ] = MIN_SIMILARITY,
+    limit: Limit = 20,
+    lang: Language = None,
+    source: Source = None,
+    document: Document = None,
+) -> StoreQuery[shapes.SimilarSentences]:
+    """The stored sentences that are similar to a text: matches first, then the most similar."""
+    filters = filters_of(lang, source, document)
+    return lambda store: lookups.similar(store, text, jaccard, min_similarity, limit, filters)
+
+
+def suggest(
+    prefix: Annotated[Letters, _means("What was typed, from two characters on.", "velworth is kn")],
+    limit: Limit = 10,
+    lang: Language = None,
+    source: Source = None,
+    document: Document = None,
+) -> StoreQuery[shapes.Completions]:
+    """The stored texts that complete what was typed: those that begin with it, then those with its words anywhere."""
+    filters = filters_of(lang, source, document)
+    return lambda store: lookups.suggest(store, prefix, limit, filters)
+
+
+def explain(
+    a: Annotated[Letters, _means("Id of a sentence: DOCUMENT:POSITION.", "12:3")],
+    b: Annotated[Letters, _means("Id of another sentence.", "4071:0")],
+) -> StoreQuery[dict[str, Any]]:
+    """Why two sentences did or did not match: what they share, the thresholds, the verdict in words, and the diff."""
+    return lambda store: lookups.explain(store, a, b)
+
+
 def clusters(
     kind: OneKind = None,
-    min_size: Size = 2,
-    max_size: Annotated[Size, _unless_empty(MOST)] = MOST,
-    document: Words = None,
-    article: Words = None,
-    text: Words = None,
-    sort: Order = "size",
+    min_size: Annotated[_Size, _unless_empty(2), FewestSentences] = 2,
+    max_size: Annotated[_Size, _unless_empty(MOST), _means("Most sentences of a cluster.", 100)] = MOST,
+    document: Document = None,
+    article: Article = None,
+    text: AllWords = None,
+    sort: Annotated[Order, _means("What comes first: see above.", "contradiction")] = "size",
     after: After = None,
     limit: Limit = browse.PAGE,
 ) -> StoreQuery[shapes.ClusterList]:
@@ -99,7 +169,7 @@ def cluster(identity: ClusterId) -> StoreQuery[shapes.ClusterPage]:
 
 
 def contradictions(
-    document: Words = None, article: Words = None, after: After = None
+    document: Document = None, article: Article = None, after: After = None
 ) -> StoreQuery[shapes.ContradictionList]:
     """Sentences that state different facts about the same thing, the most confident first."""
     return lambda store: meanings.contradiction_list(store, document, article, after)
@@ -111,10 +181,10 @@ def stale() -> CachedQuery[shapes.CorrectionList]:
 
 
 def templates(
-    min_size: Annotated[Size, _unless_empty(3)] = 3,
-    document: Words = None,
-    article: Words = None,
-    text: Words = None,
+    min_size: Annotated[_Size, _unless_empty(3), FewestSentences] = 3,
+    document: Document = None,
+    article: Article = None,
+    text: AllWords = None,
     after: After = None,
 ) -> StoreQuery[shapes.ClusterList]:
     """Clusters of sentences that fill one frame, the largest first."""
@@ -159,18 +229,22 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 class View(NamedTuple):
-    """A page at `path` with its template, and its JSON version under `/api`."""
+    """A page at `path` with its template, and its JSON version under `/api`. Without a template, only the latter."""
 
     path: str
-    template: str
+    template: str | None
     ask: Callable[..., StoreQuery[Any] | CachedQuery[Any]]
     shape: Any
     body: type[BaseModel] | None = None  # what is posted: JSON to the API, a form to the page
+    long: bool = False  # whether it may read the whole store
 
 
 VIEWS = (
     View("/check", "check_result.html", check_sentence, shapes.Check, Typed),
     View("/text", "text_result.html", check_text, shapes.CheckedText, Pasted),
+    View("/similar", None, similar, shapes.SimilarSentences),
+    View("/suggest", None, suggest, shapes.Completions),
+    View("/explain", None, explain, Explanation, long=True),
     View("/clusters", "clusters.html", clusters, shapes.ClusterList),
     View("/clusters/{identity}", "cluster.html", cluster, shapes.ClusterPage),
     View("/contradictions", "contradictions.html", contradictions, shapes.ContradictionList),

@@ -53,6 +53,7 @@ KNOWN = {
         "docs/tutorials/wiki.md",
         "docs/tutorials/records.md",
         "docs/tutorials/elasticsearch.md",
+        "docs/bugs.md",
     ],
 )
 def test_commands_print_what_the_page_shows(

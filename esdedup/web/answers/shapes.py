@@ -6,7 +6,7 @@ from typing import Any
 
 from typing_extensions import TypedDict  # pydantic needs this one before Python 3.12
 
-from esdedup.output.contents.comparisons import OverlapRow
+from esdedup.output.contents.comparisons import Completion, Hit, OverlapRow
 from esdedup.output.contents.meaning_answers import Contradiction, StaleFact, TreeMember
 
 Runs = list[tuple[str, str]]
@@ -65,6 +65,21 @@ class Check(TypedDict):
     more_completions: bool  # whether there are more of them
     left_out: int  # texts that are also like it, but were not compared; if it is unfinished, at least so many
     note: str | None
+
+
+class SimilarSentences(TypedDict):
+    """Stored sentences that are similar to a text, best first."""
+
+    text: str  # as it was looked up
+    similar: list[Hit]
+    left_out: int  # texts that are also like it, but were not compared
+
+
+class Completions(TypedDict):
+    """Stored texts that complete what was typed, best first."""
+
+    completions: list[Completion]
+    more: bool  # whether there are more of them
 
 
 class Checked(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,7 +17,13 @@ from tests.system.web.served import Site
 
 @contextmanager
 def running(
-    store: str, *, limits: Limits | None = None, bodies: Bodies | None = None, token: str | None = None, **queued: Any
+    store: str,
+    *,
+    limits: Limits | None = None,
+    bodies: Bodies | None = None,
+    token: str | None = None,
+    origins: Collection[str] = (),
+    **queued: Any,
 ) -> Iterator[tuple[Site, RequestQueue]]:
     """The application in a thread of this process, with two readers and one for what takes long."""
     from esdedup.web.app import create_app
@@ -25,7 +31,7 @@ def running(
 
     live = Live(store, readers=3)
     queue = RequestQueue(live, 2, **queued)
-    app = create_app(queue, hosts=["127.0.0.1"], bodies=bodies, token=token)
+    app = create_app(queue, hosts=["127.0.0.1"], bodies=bodies, token=token, origins=origins)
     server = Server(app, queue, limits or Limits())
     listening = listen("127.0.0.1", 0)
     thread = threading.Thread(target=server.run, args=[[listening]])

@@ -40,9 +40,10 @@ def of_schema(schema: dict[str, Any]) -> st.SearchStrategy[str]:
         return st.sampled_from(schema["enum"])
     if schema["type"] == "integer":
         return st.integers(schema["minimum"], schema["maximum"]).map(str)
+    if schema["type"] == "number":
+        return st.floats(0, schema["maximum"]).map(str)
     if "pattern" in schema:
-        assert schema["pattern"] == "^[0-9a-f]{16}$"
-        return st.text("0123456789abcdef", min_size=16, max_size=16)
+        return st.from_regex(schema["pattern"], fullmatch=True)
     return st.one_of(anything, hostile).map(lambda text: text[: schema.get("maxLength")])
 
 
