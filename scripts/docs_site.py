@@ -50,7 +50,7 @@ def moved(path: Path) -> str:
         return BESIDE[path.stem]
     if name.startswith("docs/"):
         return name.removeprefix("docs/").replace("README.md", "index.md")
-    return f"source/{name}"
+    return f"source/{name.removeprefix('.')}"  # hidden folders are not copied
 
 
 def parts(text: str) -> list[str]:

@@ -113,8 +113,8 @@ def dedupe(
             and what it had that the kept one has not. `verify` checks it.
         merge: Rules by which columns of what stays get values of all copies, such as
             `price=newest:updated,tags=join,text=consensus`. See docs/dedupe.md.
-        keep_contradictions: Do not drop what states another fact than the kept text: another number, date or name, or
-            the opposite. How many stay is counted.
+        keep_contradictions: Do not drop what probably states another fact than the kept text: another number, date or
+            name, or the opposite, as `drift` tells it. How many stay is counted.
         report: Also write the certificate as a page, with the worst removals: the same name with .html.
         dry_run: Write nothing; count, and show the clusters by which most would be lost.
         fresh: Build a new store, and replace the old one when the job is finished.

@@ -57,9 +57,11 @@ def warn_of_sources(checkpoints: Sequence[SourceCheckpoint], column: str = "--te
             )  # fmt: skip
         if counts.get("no_text", 0) > total / 2 and _has_columns(checkpoint):
             first = "".join(f", as in {place}" for place in places.get("no_text", [])[:1])
+            named = checkpoint.reading().get("text_column")
+            where, which = (f" in the column {named!r}", "another column") if named else ("", "the column of the text")
             log.warning(
-                "%s: %s of %s records have no text%s; name the column of the text with %s",
-                checkpoint.path, f"{counts['no_text']:,}", f"{total:,}", first, column,
+                "%s: %s of %s records have no text%s%s; name %s with %s",
+                checkpoint.path, f"{counts['no_text']:,}", f"{total:,}", where, first, which, column,
             )  # fmt: skip
 
 
