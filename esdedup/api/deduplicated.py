@@ -163,9 +163,11 @@ class Deduplicated(Generic[T]):
     def rethreshold(self, jaccard: float) -> Deduplicated[T]:
         """Return the result for a higher threshold, without comparing again.
 
-        Raises `UsageError` for a lower one than that of the comparison.
+        Raises `UsageError` for a lower one than that of the comparison, or if something else than Jaccard decided.
         """
         least = self._source.threshold
+        if not least:
+            raise UsageError("something else than jaccard decided which rows match; call dedupe again")
         if not least <= jaccard <= 1:
             raise UsageError(
                 f"the rows were compared with jaccard {least:g}; rethreshold takes {least:g} to 1, "

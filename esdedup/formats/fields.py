@@ -149,7 +149,8 @@ class TableFormat(Format):
         else:
             raise UsageError(
                 f"{label}: no column named {', '.join(_TEXTS[:-1])} or {_TEXTS[-1]}; name the column of "
-                f"the text with --text-column; columns: {_listed(names)}{_advice(names)}"
+                f"the text with --text-column, or match rows of persons or products with --preset records; columns: "
+                f"{_listed(names)}{_advice(names)}"
             )
         identifier = self._identifier(names, label)
         if identifier is None and self.id_column is None and positional and text != 0:

@@ -7,6 +7,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+from esdedup.files import user_cache
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -26,5 +28,6 @@ def test_it_works_without_the_checkout(tmp_path: Path) -> None:
         "from esdedup.node.jars import VERSION, locked_jars\n"
         "assert VERSION in {jar.version for jar in locked_jars()}\n"
     )
-    environment = {"PYTHONPATH": str(installed), "PATH": "", "HOME": str(tmp_path)}
+    # compiled code is kept by its content, so it is not compiled once more
+    environment = {"PYTHONPATH": str(installed), "PATH": "", "XDG_CACHE_HOME": str(user_cache().parent)}
     subprocess.run([sys.executable, "-c", code, str(installed)], cwd=tmp_path, env=environment, check=True)

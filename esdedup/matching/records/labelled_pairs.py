@@ -50,7 +50,9 @@ def read_labels(path: str) -> list[Label]:
                     raise SettingsError(
                         f"labels: {path}, line {rows.line_num}: {label.a} and {label.b} have both answers; keep one"
                     )
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"labels: {path}: is not UTF-8; save it as CSV in UTF-8") from error
+    except (OSError, csv.Error) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise SettingsError(f"labels: {path}: {why}; give a CSV as --review writes it") from error
     return list(found.values())

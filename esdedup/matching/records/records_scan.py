@@ -117,6 +117,8 @@ class RecordsScan:
                 held.append((place_of[sides[0]][one], place_of[sides[1]][two], label.same))
         if labels and not held:
             raise SettingsError(f"labels: {self._options.labels}: no pair is of records that are compared")
+        if not labels:
+            log.warning("labels: no pair of %s has an answer; write yes or no in same", self._options.labels)
         log.info("labels: %d of %d pairs are used", len(held), len(labels))
         if not held:
             return None

@@ -103,9 +103,9 @@ def start(folder: Path, verb: str) -> subprocess.Popen[str]:
 def prepare(folder: Path, verb: str) -> Path:
     """A folder in which the command can be given."""
     folder.mkdir()
-    rows = records(81, 900)
-    table(folder / "a.tsv", rows[:800])
-    table(folder / "b.tsv", rows[800:])
+    rows = records(81, 300)
+    table(folder / "a.tsv", rows[:260])
+    table(folder / "b.tsv", rows[260:])
     if verb in ("scan", "add"):
         esdedup.index(folder / "a.tsv", store=folder / "s.duckdb", unit="record", min_chars=0)
     if verb == "add":
