@@ -36,7 +36,7 @@ def drift(
             newest first.
         since: A date (2024-05-31): only contradictions with a value that no page had before, and corrections that were
             made since.
-        document: Only clusters with a sentence of the document with this id.
+        document: Only clusters with a sentence of a document with this id or title.
         limit: Most contradictions to return. Default: all.
 
     Returns:
@@ -62,7 +62,7 @@ def drift(
     check_count("limit", limit)
     begin = moment("since", since)
     query = ClusterQuery(
-        having="contradictions", document=document and storable(document), sort="contradiction", shared=True
+        having="contradictions", article=document and storable(document), sort="contradiction", shared=True
     )
     with opened_kinds(store) as opened:
         clusters = opened.results.cluster_rows(query)
@@ -76,9 +76,13 @@ def drift(
     found.sort(key=lambda row: (-row["confidence"], row["cluster"], row["slot"]))
     if stale:
         found.sort(key=lambda row: row["stale"]["timestamp"] or "", reverse=True)
-    note = f"not listed: {plural(patterns, 'template')}, whose values tell pages apart; esdedup templates shows them"
+    note = ""
+    if patterns:
+        note = f"not listed: {plural(patterns, 'template')}, whose values tell pages apart; esdedup templates shows them"
+    elif document and not found:
+        note = f"no document with the id or title {document!r} has one; titles are written as in the source"
     shape = StaleFact if stale else Contradiction
-    return Rows([shape.of(row) for row in found[:limit]], note if patterns else "")
+    return Rows([shape.of(row) for row in found[:limit]], note)
 
 
 def _times_of(row: dict[str, Any]) -> list[str]:
@@ -95,7 +99,7 @@ def templates(
     Args:
         store: Address of a store, or an open one.
         min_subjects: Fewest distinct texts of a template.
-        document: Only clusters with a sentence of the document with this id.
+        document: Only clusters with a sentence of a document with this id or title.
         limit: Most tables to return. Default: all.
 
     Returns:
@@ -115,7 +119,7 @@ def templates(
 
     check_count("min_subjects", min_subjects)
     check_count("limit", limit)
-    query = ClusterQuery(kind="template", document=document and storable(document))
+    query = ClusterQuery(kind="template", article=document and storable(document))
 
     def tables() -> Iterator[Table]:
         with opened_kinds(store) as opened:
@@ -168,7 +172,7 @@ def lineage(
         store: Address of a store, or an open one.
         unattributed: Also list passages of three sentences and more that a page has word for word from an older one,
             without a link to it; the longest first.
-        document: Only clusters with a sentence of the document with this id.
+        document: Only clusters with a sentence of a document with this id or title.
         limit: Most trees to return, and most passages. Default: all.
 
     Returns:
@@ -188,7 +192,7 @@ def lineage(
     from esdedup.output.contents.meaning_answers import Lineage
 
     check_count("limit", limit)
-    query = ClusterQuery(document=document and storable(document), sort="copies", limit=limit)
+    query = ClusterQuery(article=document and storable(document), sort="copies", limit=limit)
     with opened_kinds(store) as opened:
         trees = [descended(tree) for tree in opened.results.trees(query) if tree["members"]]
         copiers, undated = opened.results.copiers()
