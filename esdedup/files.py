@@ -35,13 +35,22 @@ def as_word(path: object) -> str:
 def hold(file: Path, *, shared: bool = False, make: bool = False) -> int | None:
     """Lock a file without waiting. Return its descriptor, which is the lock; `None` while another process holds it.
 
-    Raises `FileNotFoundError` if the file does not exist, or if its folder does not exist and it is to be made. Windows
-    and some network file systems have no such locks: there everybody gets one. A link is not followed.
+    Raises `FileNotFoundError` if the file does not exist, or if its folder does not exist and it is to be made. Some
+    network file systems have no such locks, and Windows no shared ones: there everybody gets one. A link is not
+    followed.
     """
     while True:
         # child processes do not inherit it
         held = os.open(file, os.O_RDWR | (os.O_CREAT if make else 0) | getattr(os, "O_NOFOLLOW", 0), 0o600)
         if sys.platform == "win32":
+            import msvcrt
+
+            try:
+                if not shared:
+                    msvcrt.locking(held, msvcrt.LK_NBLCK, 1)
+            except OSError:
+                os.close(held)
+                return None
             return held
         import fcntl
 

@@ -78,7 +78,9 @@ def drift(
         found.sort(key=lambda row: row["stale"]["timestamp"] or "", reverse=True)
     note = ""
     if patterns:
-        note = f"not listed: {plural(patterns, 'template')}, whose values tell pages apart; esdedup templates shows them"
+        note = (
+            f"not listed: {plural(patterns, 'template')}, whose values tell pages apart; esdedup templates shows them"
+        )
     elif document and not found:
         note = f"no document with the id or title {document!r} has one; titles are written as in the source"
     shape = StaleFact if stale else Contradiction

