@@ -227,7 +227,8 @@ class LookupFolder:
             done.append(made)
             self._save(_PARTIAL, {**begun, "segments": [*done, *named[run.stop :]]})
             for file in {f"{name.lists}.{ending}" for name in theirs for ending in FILES} - published:
-                (self.path / file).unlink()  # or they would take their disk twice
+                with suppress(PermissionError):  # on Windows, what is still mapped is deleted the next time
+                    (self.path / file).unlink()  # or they would take their disk twice
         return done
 
     def _unfinished(self) -> tuple[str, int, list[Named]] | None:
@@ -344,7 +345,8 @@ class LookupFolder:
     def _clear(self, kept: set[str]) -> None:
         for file in self._files():
             if file.name not in kept:
-                file.unlink(missing_ok=True)
+                with suppress(PermissionError):
+                    file.unlink(missing_ok=True)
 
 
 def _files_of(named: Sequence[Named]) -> set[str]:
