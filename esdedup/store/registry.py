@@ -8,6 +8,7 @@ with which `run` makes it there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -43,6 +44,8 @@ def address_of(address: str | Path) -> StoreAddress:
 
 def _no_store(path: Path) -> str:
     """Return what is wrong with the path of a folder that is not a lake."""
+    if re.match(r"[\w.-]+:\d+/", path.as_posix()):
+        return f"did you mean --store http://{path.as_posix()}?"
     inside = [found for name in (LAKE, f"store{ENDING}") if (found := path / name).exists()]
     if inside:
         return f"this folder is no store, but has one; use --store {as_word(inside[0])}"
