@@ -67,6 +67,7 @@ def discover(arguments: Sequence[str], reading: Reading) -> list[Source]:
         for source in _expand(argument, reading):
             real = source.path and source.path.resolve()
             if real in seen:
+                _refuse_other_address(source, sources)
                 continue
             seen.add(real)
             sources.append(source)
@@ -78,6 +79,13 @@ def discover(arguments: Sequence[str], reading: Reading) -> list[Source]:
             )
         return [replace(source, name=reading.source_name) for source in sources]
     return _with_distinct_names(sources)
+
+
+def _refuse_other_address(source: Source, sources: Sequence[Source]) -> None:
+    """Raise `UsageError` if another source has the same name, and another address."""
+    url = getattr(source.path, "url", None)
+    if any(each.path == source.path and getattr(each.path, "url", None) != url for each in sources):
+        raise UsageError(f"{source.path}: two addresses differ only in what signs them; name one of them")
 
 
 def _in_collection(source: Source) -> Source:

@@ -113,6 +113,8 @@ class _Cutter:
 
     def __iter__(self) -> Iterator[_Record]:
         while self._fill(1):
+            if self._only_blank():
+                return
             head = self._head()
             found = re.search(rb"(?mi)^content-length:[ \t]*([0-9]{1,15})[ \t]*\r?$", head)
             if found is None:
@@ -123,6 +125,10 @@ class _Cutter:
             yield record
             for _ in record.body:
                 pass  # nobody needed it
+
+    def _only_blank(self) -> bool:
+        """Whether nothing follows but a few line ends."""
+        return not self._held.strip() and not self._fill(64) and not self._held.strip()
 
     def _head(self) -> bytes:
         most = _MOST_HEAD
@@ -179,9 +185,12 @@ def _pages(cutter: _Cutter, walk: Walk) -> Iterator[Row]:
         body = b"".join(record.body)
         media = record.fields.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if media == b"application/http":
-            media, body = _payload(record, body, cutter)
+            media, body = _payload(record, body, cutter, walk.max_text)
         if media not in _TEXTS:
             walk.skips.add("no_page", address or name)
+            continue
+        if len(body) > walk.max_text:
+            walk.skips.add("too_long_text", address or name)
             continue
         if media in _HTML:
             if html is None:
@@ -203,7 +212,7 @@ def _pages(cutter: _Cutter, walk: Walk) -> Iterator[Row]:
             yield name, address or None, body, None, record.field(b"warc-date") or None, None, cutter.records
 
 
-def _payload(record: _Record, body: bytes, cutter: _Cutter) -> tuple[bytes, bytes]:
+def _payload(record: _Record, body: bytes, cutter: _Cutter, most: int) -> tuple[bytes, bytes]:
     """Return the type and the bytes of a page in an answer of HTTP; no type if it is none, or an error."""
     with needs_extra("crawl", f"{cutter.label}: answers of servers"):
         from fastwarc.warc import ArchiveIterator
@@ -213,7 +222,7 @@ def _payload(record: _Record, body: bytes, cutter: _Cutter) -> tuple[bytes, byte
         if not str(getattr(parsed.http_headers, "status_code", 200)).startswith("2"):
             return b"", b""
         media, charset = (parsed.http_content_type or "").lower().encode(), parsed.http_charset
-        data: bytes = parsed.reader.read()
+        data: bytes = parsed.reader.read(most + 1)  # it may unpack to any size
     except (OSError, StopIteration, ValueError):
         return b"", b""
     if media == _TEXTS[0] and charset:

@@ -79,6 +79,7 @@ def dedupe_files(
             _check_certificate(rules, taken, folder)
         place = stack.enter_context(out_folder(folder, found, fresh=job.fresh))
         here = place.path
+        place.refuse_others(names)
         if place.folds_case:
             names = _output_names(found, folder, sources, against, folds_case=True)
         seconds: dict[str, float] = {}

@@ -92,7 +92,7 @@ def check_unchanged(source: Source, checkpoint: SourceCheckpoint) -> None:
     """Raise `SourceChangedError` if a source is not in the state in which its reading began, or not there any more."""
     if source.path is None or source.path.is_fifo():
         return
-    with suppress(OSError, SourceError):
+    with suppress(OSError):
         if checkpoint.fingerprint.startswith(f"{state_of(source.path, again=True)}, "):
             return
     raise SourceChangedError.at(readable(source.path))
@@ -229,6 +229,8 @@ class _Loader:
             assembler.finish()
             checkpoint, rows = assembler.take()
             check_unchanged(self._source, checkpoint)
+            if isinstance(self._source.path, RemotePath) and not skips.counts.get("damaged_source"):
+                self._source.path.compare()
             if self._twice and self._source.path is not None:
                 checkpoint.content = content_of(self._source)
             # every run counts anew what the reader skips, so this is added at the end; each of several parts has seen

@@ -325,4 +325,4 @@ class _Kept:
 
     def left_out(self) -> int:
         """How many texts have enough, but are not among the best."""
-        return self._reached - int(np.count_nonzero(self._scores >= self.enough))
+        return int(self._reached) - int(np.count_nonzero(self._scores >= self.enough))  # Python runs small kernels

@@ -9,7 +9,7 @@ import socket
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from esdedup.errors import EsdedupError, OutLockedError, UsageError
 from esdedup.files import hold, whole_file
@@ -60,6 +60,16 @@ class OutFolder:
         self._claimed |= set(names)
         self._save(self._known | self._claimed)
 
+    def refuse_others(self, names: Iterable[str]) -> None:
+        """Raise `UsageError` if a folder elsewhere has outputs of another job. Here, its store says so."""
+        if isinstance(self.shown, RemotePath) and not self._fresh:
+            others = sorted(remote_folder.listed(self.shown) - {*names, *RESULTS, DROPS})
+            if others:
+                raise UsageError(
+                    f"{self.shown}: has files of another job, such as {others[0]}; use another folder, or replace them "
+                    "with --fresh"
+                )
+
     def written(self) -> set[str]:
         """Return the names of what this command wrote."""
         return self._claimed
@@ -109,11 +119,9 @@ class OutFolder:
 def _listed(folder: Path) -> set[str]:
     """Return the names in the list of a folder; none of a list that somebody else made."""
     try:
-        names = json.loads((folder / MANIFEST).read_text("utf-8"))["files"]
-        paths = {name: PurePosixPath(name) for name in names}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return remote_folder.names_in((folder / MANIFEST).read_text("utf-8"))
+    except (OSError, ValueError):
         return set()
-    return {name for name, path in paths.items() if not path.is_absolute() and ".." not in path.parts and path.parts}
 
 
 def _results(folder: Path) -> set[str]:

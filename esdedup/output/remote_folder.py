@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from esdedup.errors import SourceError
 from esdedup.files import user_cache
@@ -34,9 +34,19 @@ def listed(folder: RemotePath) -> set[str]:
     path = folder / MANIFEST
     try:
         with path.open("rb") as file:
-            return set(json.loads(file.read())["files"])
-    except (SourceError, ValueError, KeyError, TypeError):
+            return names_in(file.read())
+    except SourceError:
         return set()
+
+
+def names_in(manifest: bytes | str) -> set[str]:
+    """Return the names in a list; none of a list that somebody else made."""
+    try:
+        names = json.loads(manifest)["files"]
+        paths = {name: PurePosixPath(name) for name in names}
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return set()
+    return {name for name, path in paths.items() if not path.is_absolute() and ".." not in path.parts and path.parts}
 
 
 def send(made: Path, folder: RemotePath, names: Collection[str], *, fresh: bool) -> None:
@@ -50,8 +60,7 @@ def send(made: Path, folder: RemotePath, names: Collection[str], *, fresh: bool)
         server.put(made / name, str(folder / name))
     gone = before - set(present) if fresh else before & set(names) - set(present)
     for name in sorted(gone):
-        if ".." not in Path(name).parts:
-            server.delete(str(folder / name))
+        server.delete(str(folder / name))
     files = sorted((set() if fresh else before - gone) | set(present))
     (made / MANIFEST).write_text(json.dumps({"files": files}), "utf-8")
     server.put(made / MANIFEST, str(folder / MANIFEST))

@@ -49,7 +49,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self.answer(404, b"")
         data, tag = held.files[name], f'"{sha256(held.files[name]).hexdigest()[:12]}"'
         match = re.fullmatch(r"bytes=(\d+)-(\d*)", wanted) if held.ranges else None
-        fault = held.faults.pop(0) if held.faults and wanted != "bytes=0-0" else ""
+        first = wanted == "bytes=0-0"
+        fault = held.faults.pop(0) if held.faults and (not first or held.faults[0].isdigit()) else ""
         if fault.isdigit():
             return self.answer(int(fault), b"try later")
         if match is None:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from esdedup.formats.line_format import LineBlocks
 
 _PIECE = 2**18
+_LONGEST_NAME = 2**16
+_OF_NAMES = (tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK, tarfile.XHDTYPE, tarfile.XGLTYPE)
+_END, _DAMAGED = tarfile.EOFHeaderError, tarfile.HeaderError  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -87,13 +90,41 @@ def _inside(member: Member, walk: Walk) -> Member:
 def _lines(pieces: Iterator[bytes], label: str) -> Iterator[bytes]:
     """Yield the bytes of all files in an archive, one after another."""
     try:
-        with tarfile.open(fileobj=io.BufferedReader(_Pieces(pieces), _PIECE), mode="r|") as archive:
+        file = io.BufferedReader(_Pieces(pieces), _PIECE)
+        with tarfile.open(fileobj=file, mode="r|", tarinfo=_Header) as archive:
             for each in archive:
-                file = archive.extractfile(each) if each.isfile() else None
-                while file is not None and (piece := file.read(_PIECE)):
+                member, last = archive.extractfile(each) if each.isfile() else None, b""
+                while member is not None and (piece := member.read(_PIECE)):
                     yield piece
-    except (tarfile.TarError, EOFError) as error:
+                    last = piece[-1:]
+                if last not in (b"", b"\n"):
+                    yield b"\n"
+    except (tarfile.TarError, EOFError, _DamagedHeaderError) as error:
         raise SourceError(f"{label}: damaged tar archive: {error}; everything before it was read") from error
+
+
+class _DamagedHeaderError(Exception):
+    """What `tarfile` takes for the end of an archive, except in its first header."""
+
+
+class _Header(tarfile.TarInfo):
+    """Headers of which none may be damaged or missing, and none may be larger than a name is."""
+
+    @classmethod
+    def fromtarfile(cls, tarfile: tarfile.TarFile) -> _Header:
+        try:
+            return super().fromtarfile(tarfile)
+        except _END:
+            raise
+        except _DAMAGED as error:
+            raise _DamagedHeaderError(str(error)) from error
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
+        found = super().frombuf(buf, encoding, errors)
+        if found.type in _OF_NAMES and found.size > _LONGEST_NAME:
+            raise _DamagedHeaderError("a name that is too long")
+        return found
 
 
 class _Pieces(io.RawIOBase):

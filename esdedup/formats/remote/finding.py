@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from esdedup.errors import SourceError
-from esdedup.formats.remote.protocol import About, server_of, shown
+from esdedup.formats.remote.protocol import About, server_of, shown, tried
 from esdedup.formats.remote.remote_path import RemotePath
 
 _MAGIC = re.compile(r"[*[]")
@@ -18,7 +18,7 @@ _SUM = re.compile(r"([0-9a-fA-F]{64}) [ *](.+)")
 def files_at(url: str) -> tuple[list[RemotePath], RemotePath | None]:
     """Return the files that an address means, and the folder, if it is one. Raise `SourceError` if there are none."""
     magic = _MAGIC.search(url)
-    if magic is not None:
+    if magic is not None and ("*" in url or not RemotePath.of(url).exists()):
         found = _below(url[: url.rindex("/", 0, magic.start()) + 1])
         pattern = re.compile(_translated(url))
         matches = {each: about for each, about in found.items() if pattern.fullmatch(each)}
@@ -39,7 +39,7 @@ def files_at(url: str) -> tuple[list[RemotePath], RemotePath | None]:
 
 def _below(folder: str) -> dict[str, About | None]:
     """Return the files below a folder that are not hidden."""
-    found = sorted(server_of(folder).below(folder), key=lambda each: each[0])
+    found = tried(lambda: sorted(server_of(folder).below(folder), key=lambda each: each[0]))
     return {
         url: about
         for url, about in found
@@ -62,7 +62,8 @@ def _with_checksums(found: dict[str, About | None]) -> list[RemotePath]:
         with RemotePath.of(url).open("rb") as file:
             lines = file.read().decode("utf-8", "replace").splitlines()
         for match in filter(None, map(_SUM.fullmatch, lines)):
-            named = url.rpartition("/")[0] + "/" + match[2].removeprefix("./")
+            name = match[2].removeprefix("./")
+            named = f"{url.rpartition('/')[0]}/{quote(name) if url.startswith('http') else name}"
             if named not in paths:
                 raise SourceError(f"{shown(url)}: names {match[2]}, which is not there; wait until all files are")
             paths[named].checksum = match[1].lower()
@@ -75,4 +76,4 @@ def _translated(pattern: str) -> str:
     for part in pattern.split("/"):
         one = fnmatch.translate(part).removeprefix("(?s:").rpartition(")")[0].replace(".*", "[^/]*")
         parts.append(r"(?:[^/]+/)*" if part == "**" else (re.escape(part) if not _MAGIC.search(part) else one) + "/")
-    return "".join(parts).removesuffix("/")
+    return "".join(parts).removesuffix("/") if pattern.rpartition("/")[2] != "**" else "".join(parts) + "[^/]+"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 import obstore
@@ -28,10 +30,12 @@ if TYPE_CHECKING:
     from obstore import GetOptions
     from obstore.store import ClientConfig, ObjectStore, RetryConfig
 
+T = TypeVar("T")
+
 _STORES: dict[str, Callable[..., ObjectStore]] = {"s3": S3Store, "gs": GCSStore, "az": AzureStore}
 
 _RETRIES: RetryConfig = {
-    "max_retries": 3,
+    "max_retries": 1,
     "retry_timeout": timedelta(seconds=60),
     "backoff": {"init_backoff": timedelta(seconds=0.2), "max_backoff": timedelta(seconds=5), "base": 2},
 }
@@ -60,7 +64,7 @@ class Objects(Server):
             return None
         with self._errors(url):
             try:
-                return _about(obstore.head(store, key))
+                return _about(_waited_for(lambda: obstore.head(store, key)))
             except FileNotFoundError:
                 return None
 
@@ -77,19 +81,24 @@ class Objects(Server):
         store, prefix = self._at(url)
         top = url[: len(url) - len(prefix)]
         with self._errors(url):
-            for chunk in obstore.list(store, prefix or None):
+            chunks = iter(obstore.list(store, prefix or None))
+            while (chunk := _waited_for(lambda: next(chunks, None))) is not None:
                 for meta in chunk:
                     if not meta["path"].endswith("/"):
                         yield top + meta["path"], _about(meta)
 
     def check_writable(self, url: str) -> None:
-        """Every bucket may be written to; what it refuses is said then."""
+        """Write a small object, and delete it: what is refused is known before the work begins."""
+        store, key = self._at(f"{url.rstrip('/')}/.esdedup.begin")
+        with self._errors(url):
+            _waited_for(lambda: obstore.put(store, key, b"", use_multipart=False))
+        self.delete(f"{url.rstrip('/')}/.esdedup.begin")
 
     def put(self, path: Path, url: str) -> None:
         """Write an object, in parts if it is large."""
         store, key = self._at(url)
         with self._errors(url):
-            obstore.put(store, key, path)
+            _waited_for(lambda: obstore.put(store, key, path))
 
     def delete(self, url: str) -> None:
         """Delete an object, if it is there."""
@@ -104,7 +113,7 @@ class Objects(Server):
         split = urlsplit(url, allow_fragments=False)
         at = split.scheme.lower(), split.netloc
         if at not in self._stores:
-            client: ClientConfig = {"timeout": timedelta(minutes=5), "connect_timeout": timedelta(seconds=10)}
+            client: ClientConfig = {"timeout": timedelta(minutes=5), "read_timeout": timedelta(seconds=20)}
             if any(os.environ.get(name, "").startswith("http://") for name in _ENDPOINTS):
                 client["allow_http"] = True
             bundle = next((found for name in _CERTIFICATES if (found := os.environ.get(name))), None)
@@ -125,13 +134,27 @@ class Objects(Server):
             raise SourceError(f"{label}: access is refused; check {let_in(url)}") from error
         except (GenericError, NotSupportedError) as error:
             cause = without_secrets(error)
-            if "redential" in str(error) or "metadata" in str(error) or "403" in cause:
+            if "redential" in cause or "metadata" in cause or "403" in cause:
                 raise SourceError(f"{label}: access is refused; set {let_in(url)} ({cause})") from error
             if " 404 " in cause:
                 raise SourceError(f"{label}: no such bucket; check the address") from error
             raise RemoteError(f"{label}: cannot be read: {cause}") from error
         except (BaseError, UnknownConfigurationKeyError, OSError, ValueError) as error:
             raise SourceError(f"{label}: cannot be read: {without_secrets(error)}") from error
+
+
+def _waited_for(call: Callable[[], T]) -> T:
+    """Return what a call gives, in a thread: Ctrl-C does not wait for a server."""
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(call())
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, name="esdedup-remote", daemon=True).start()
+    return done.result()
 
 
 def _about(meta: Any) -> About:

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import logging
 import re
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO, ClassVar, NamedTuple
+from typing import BinaryIO, ClassVar, NamedTuple, TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from esdedup.errors import SourceError, UsageError
 
 _ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://")
+_CODE = re.compile(r"<Code>(\w+)</Code>")
 _QUERY = re.compile(r"\?[^\s\"'<>)]*")
 _SIGNING = re.compile(
     r"x-(amz|goog|ms)-.*|awsaccesskeyid|googleaccessid|key-pair-id|policy|expires|sig|signature|token|access_token|"
-    r"api_?key|s[eprtv]|sk[a-z]+|spr|sip",
+    r"api_?key|s[eprtv]|sk(oid|tid|t|e|s|v)|spr|sip",
     re.IGNORECASE,
 )
 """Names of parameters that let somebody read a file, and change every time."""
+
+
+TRIES = 5
+WAIT = 0.5  # seconds before the second try; then twice as long each time
+
+_log = logging.getLogger("esdedup")
 
 
 class About(NamedTuple):
@@ -113,17 +122,40 @@ def let_in(url: str) -> str:
 
 
 def shown(url: str) -> str:
-    """Return an address as it may be shown and stored: without a password and the values of its parameters.
-
-    A hash of those that do not sign the request takes their place, so different files have different names.
+    """Return an address as it may be shown and stored: without a password and, on the web, without the values of its
+    parameters. A hash of those that do not sign the request takes their place, so different files have different names.
     """
+    scheme, _, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    begin = f"{scheme.lower()}://{host.rpartition('@')[2]}{slash}"
+    if not scheme.lower().startswith("http"):
+        return begin + path  # any sign may be in the name of an object
     split = urlsplit(url)
     telling = [pair for pair in parse_qsl(split.query, keep_blank_values=True) if not _SIGNING.fullmatch(pair[0])]
-    host = split.netloc.rpartition("@")[2]
     mark = f"?{sha256(urlencode(telling).encode()).hexdigest()[:8]}" if telling else ""
-    return f"{split.scheme}://{host}{split.path}{mark}"
+    return f"{begin}{split.path.removeprefix('/')}{mark}"
 
 
 def without_secrets(error: object) -> str:
-    """Return the first line of an error, without the parameters of addresses in it."""
-    return _QUERY.sub("", str(error).strip().split("\n")[0])[:300]
+    """Return the first line of an error, without the parameters of addresses; of what a server has sent, its code."""
+    line = str(error).strip().split("\n")[0]
+    code = _CODE.search(str(error))
+    return _QUERY.sub("", line.partition("<")[0]).strip(" :")[:300] + (f" ({code[1]})" if code else "")
+
+
+T = TypeVar("T")
+
+
+def tried(once: Callable[[], T]) -> T:
+    """Return what a request gives, which is repeated if the server does not answer it well."""
+    wait = WAIT
+    for left in reversed(range(TRIES)):
+        try:
+            return once()
+        except RemoteError as error:
+            if not left:
+                raise RemoteError(f"{error}; {TRIES} tries failed, so run the command again later") from error
+            _log.debug("%s; trying again", error)
+        time.sleep(wait)
+        wait *= 2
+    raise AssertionError

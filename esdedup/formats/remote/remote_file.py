@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import io
-import logging
-import time
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 from esdedup.errors import SourceChangedError, SourceError
-from esdedup.formats.remote.protocol import About, RemoteError, server_of, shown
+from esdedup.formats.remote.protocol import About, RemoteError, server_of, shown, tried
 
 BLOCK = 2**22
 """Bytes of one request."""
 _AHEAD = 3
 _KEPT = 2 + _AHEAD
-_TRIES = 5
-_WAIT = 0.5  # seconds before the second try; then twice as long each time
-
-T = TypeVar("T")
-
-_log = logging.getLogger("esdedup")
 
 
 class _RemoteFile(io.RawIOBase):
@@ -30,6 +21,8 @@ class _RemoteFile(io.RawIOBase):
 
     def __init__(self, url: str, about: About, checksum: str | None) -> None:
         self._url, self._about, self._checksum = url, about, checksum
+        self.compared = False
+        """Whether the checksum is right."""
         self._place = 0
         self._hash, self._hashed = hashlib.sha256(), 0
 
@@ -55,6 +48,7 @@ class _RemoteFile(io.RawIOBase):
     def _compare(self, checksum: str) -> None:
         if self._hash.hexdigest() != checksum:
             raise SourceError(f"{shown(self._url)}: its SHA-256 is not the one in SHA256SUMS; download it again")
+        self.compared = True
 
     def _check(self, state: str) -> None:
         if state != self._about.state:
@@ -115,7 +109,7 @@ class RangeFile(_RemoteFile):
                 raise RemoteError(f"{shown(self._url)}: {len(data):,} bytes came instead of {size:,}")
             return data
 
-        return _tried(once)
+        return tried(once)
 
 
 class StreamFile(_RemoteFile):
@@ -143,7 +137,7 @@ class StreamFile(_RemoteFile):
                 self._stream = None
                 raise
 
-        return _tried(once)
+        return tried(once)
 
     def _opened(self) -> BinaryIO:
         about = server_of(self._url).about(self._url)
@@ -154,18 +148,3 @@ class StreamFile(_RemoteFile):
         if left:
             raise SourceChangedError.at(shown(self._url))
         return stream
-
-
-def _tried(once: Callable[[], T]) -> T:
-    """Return what a request gives, which is repeated if the server does not answer it well."""
-    wait = _WAIT
-    for left in reversed(range(_TRIES)):
-        try:
-            return once()
-        except RemoteError as error:
-            if not left:
-                raise RemoteError(f"{error}; {_TRIES} tries failed, so run the command again later") from error
-            _log.debug("%s; trying again", error)
-        time.sleep(wait)
-        wait *= 2
-    raise AssertionError

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from esdedup.errors import SourceError, UsageError
-from esdedup.formats.remote.protocol import About, is_address, let_in, server_of, shown
+from esdedup.formats.remote.protocol import About, is_address, let_in, server_of, shown, tried
 from esdedup.formats.remote.remote_file import RangeFile, StreamFile
 
 if sys.platform == "win32":
@@ -33,6 +33,7 @@ class RemotePath(_Path):
     """SHA-256 that the file should have, if somebody says so."""
 
     _about: About | None = None
+    _opened: list[RangeFile | StreamFile] = []  # noqa: RUF012  (each path gets its own)
 
     @classmethod
     def of(cls, url: str) -> RemotePath:
@@ -65,7 +66,8 @@ class RemotePath(_Path):
     @property
     def name(self) -> str:
         """The name of the file, without the parameters of the address."""
-        return super().name.partition("?")[0]
+        name = super().name
+        return name.partition("?")[0] if self.parts[0].startswith("http") else name
 
     @property
     def about(self) -> About:
@@ -90,8 +92,18 @@ class RemotePath(_Path):
         if mode != "rb":
             self._write()
         kind = RangeFile if self.about.ranges else StreamFile
+        if "_opened" not in vars(self):
+            self._opened = []
         raw = kind(self.url, self.about, self.checksum)
+        self._opened.append(raw)
         return raw if buffering == 0 else io.BufferedReader(raw, _BUFFER)
+
+    def compare(self) -> None:
+        """Compare the file with its checksum, if it was not read in order, which does so. Raise `SourceError`."""
+        if self.checksum is not None and not any(file.compared for file in self._opened):
+            with self.open("rb", 0) as file:
+                while file.read(_BUFFER):
+                    pass
 
     def stat(self, *, follow_symlinks: bool = True) -> stat_result:
         """Return its size."""
@@ -102,7 +114,7 @@ class RemotePath(_Path):
         """Whether there is such a file. Raise `SourceError` if the server does not say."""
         del follow_symlinks
         if self._about is None:
-            self._about = server_of(self.url).about(self.url)
+            self._about = tried(lambda: server_of(self.url).about(self.url))
         return self._about is not None
 
     is_file = exists

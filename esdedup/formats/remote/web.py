@@ -48,7 +48,8 @@ class Web(Server):
                 if size is not None:
                     return About(size, state)
             _check(url, answer)
-            return About(int(answer.headers.get("Content-Length", -1)), state, ranges=False)
+            length = answer.headers.get("Content-Length", "")
+            return About(int(length) if length.isdecimal() else -1, state, ranges=False)
 
     def read(self, url: str, begin: int, end: int | None) -> tuple[bytes, str]:
         """Ask for a range."""
@@ -103,7 +104,9 @@ class Web(Server):
                     break
                 answer.drain_conn()
                 following = urljoin(target, following)
-                if urlsplit(following).scheme not in (("https",) if target.startswith("https:") else self.schemes):
+                if urlsplit(following).scheme not in (
+                    ("https",) if urlsplit(target).scheme == "https" else self.schemes
+                ):
                     raise SourceError(f"{shown(url)}: leads to {shown(following)}, which is not encrypted")
                 target = following
             else:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import duckdb
 
-from esdedup.errors import StoreVersionError
+from esdedup.errors import StoreError, StoreLockedError, StoreVersionError
 from esdedup.store.duckdb.file_contents import catalog, check_made_here, declared, sql_type
 from esdedup.store.duckdb.generation_file import connect, store_error
 from esdedup.store.duckdb.ledger import FileLedger
@@ -29,6 +30,7 @@ _GONE = {
 """Its tables that are no longer used."""
 
 _MEMORY = 2**26
+_TRIES, _WAIT = 100, 0.1
 
 
 def upgrade(path: Path) -> bool:
@@ -37,15 +39,24 @@ def upgrade(path: Path) -> bool:
     Nothing of the file is used before its catalog shows the tables of that schema, as they were declared, and nothing
     else. Raise `StoreVersionError` if it may not be written to.
     """
+    for left in reversed(range(_TRIES)):  # another reader may be upgrading it
+        try:
+            return _upgraded(path)
+        except (StoreLockedError, duckdb.ConnectionException):
+            if not left:
+                raise
+            time.sleep(_WAIT)
+    raise AssertionError
+
+
+def _upgraded(path: Path) -> bool:
     with connect(path, _MEMORY, 1, True) as db:
         try:
             found = catalog(db)
             check_made_here(found, path)
-            if (
-                FileLedger(db).get("schema") != OLDEST
-                or {(each.kind, each.name, each.plain) for each in found} != _old()
-            ):
-                return False  # whoever opens it says what is wrong
+            schema = FileLedger(db).get("schema")
+            if schema != OLDEST or {(each.kind, each.name, each.plain) for each in found} != _old():
+                return bool(schema == SCHEMA_VERSION)  # else whoever opens it says what is wrong
         except duckdb.Error as error:
             raise store_error(error, path) from error
     try:
@@ -58,10 +69,12 @@ def upgrade(path: Path) -> bool:
             ledger = FileLedger(db)
             kept = [name for name in ledger.get("tables") or () if name not in _GONE]
             ledger.set(schema=SCHEMA_VERSION, tables=kept or None)
-    except (duckdb.Error, PermissionError) as error:
+    except StoreLockedError:
+        raise
+    except (duckdb.Error, StoreError, PermissionError) as error:
         raise StoreVersionError(
-            f"{path}: written with schema {OLDEST}, and cannot be upgraded to {SCHEMA_VERSION}: {error}; let a command "
-            "write to it once, or copy it"
+            f"{path}: written with schema {OLDEST}, and must be upgraded to {SCHEMA_VERSION} once, which needs "
+            "permission to write to it; copy it, or make it writable"
         ) from error
     return True
 

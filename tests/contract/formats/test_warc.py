@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
+import tarfile
 from pathlib import Path
 
 import pytest
 
 import esdedup
 from esdedup.errors import SourceError, UsageError
-from tests.contract.formats.format_samples import snapshot, text_of, warc_record, wet
+from tests.contract.formats.format_samples import article, snapshot, text_of, warc_record, wet
 from tests.support.commands import said
 
 PAGE = (
@@ -128,3 +130,40 @@ def test_a_snapshot_has_html_and_wikitext(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(snapshot([5, 6])[:1000]))
     with pytest.raises(SourceError, match="damaged tar archive"):
         list(esdedup.extract(path))
+
+
+def tar(*members: bytes) -> bytes:
+    held = io.BytesIO()
+    with tarfile.open(fileobj=held, mode="w") as archive:
+        for number, data in enumerate(members):
+            about = tarfile.TarInfo(f"{number}.ndjson")
+            about.size = len(data)
+            archive.addfile(about, io.BytesIO(data))
+    return held.getvalue()
+
+
+def test_a_damaged_archive_loses_nothing_silently(tmp_path: Path) -> None:
+    path = tmp_path / "a.json.tar"
+    lines = [json.dumps(article(number)).encode() for number in range(3)]
+    path.write_bytes(tar(*lines))  # without line ends
+    assert len(list(esdedup.extract(path))) == 3
+    data = bytearray(tar(*lines))
+    second = data.index(b"1.ndjson")
+    spoiled = bytes(data[: second + 148]) + b"9" + bytes(data[second + 149 :])
+    for damaged in (spoiled, bytes(data[:second]), bytes(data[: second + 100])):
+        path.write_bytes(damaged)
+        with pytest.raises(SourceError, match="damaged tar archive"):
+            list(esdedup.extract(path))
+    long = tarfile.TarInfo("x")
+    long.type, long.size = tarfile.GNUTYPE_LONGNAME, 2**32
+    path.write_bytes(long.tobuf(tarfile.GNU_FORMAT) + bytes(2**16))
+    with pytest.raises(SourceError, match="a name that is too long"):
+        list(esdedup.extract(path))
+
+
+def test_an_answer_that_unpacks_to_much(tmp_path: Path) -> None:
+    path = tmp_path / "a.warc"
+    bomb = gzip.compress(b"a" * 2**23)
+    path.write_bytes(response("1", bomb, "Content-Type: text/plain\r\nContent-Encoding: gzip") + b"\r\n")
+    done = esdedup.extract(path, out=tmp_path / "a.jsonl", max_text="1MiB")
+    assert done.skipped == {"too_long_text": 1}

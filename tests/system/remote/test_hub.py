@@ -86,7 +86,7 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_Hub]]:
         server._files = HfFileSystem(endpoint=address, token="hf_5ecret", skip_instance_cache=True)
         monkeypatch.setattr(protocol, "_open", {"hf": server})
         monkeypatch.setattr(remote_file, "BLOCK", 50)
-        monkeypatch.setattr(remote_file, "_WAIT", 0.001)
+        monkeypatch.setattr(protocol, "WAIT", 0.001)
         try:
             yield handler
         finally:

@@ -106,6 +106,23 @@ def test_what_is_read_is_not_written_over(bucket: Bucket, tmp_path: Path) -> Non
     assert bucket.names() == ["in/a.parquet", "in/b 100%.jsonl.gz", "in/sub/c.jsonl.bz2", "in/sub/d.7z"]
 
 
+def test_any_sign_may_be_in_a_name(bucket: Bucket, tmp_path: Path) -> None:
+    for at, name in enumerate(["a#1.jsonl", "a#2.jsonl", "a?x.jsonl", "b[1].jsonl"]):
+        bucket.put(f"in/{name}", f'{{"id": "{at}", "text": "Text {at} stands in this object alone."}}\n'.encode())
+    assert esdedup.dedupe("s3://bucket/in/", out="s3://bucket/out#1").records["in"] == 4
+    assert sorted(bucket.folder("out#1")) == ["a#1.jsonl", "a#2.jsonl", "a?x.jsonl", "b[1].jsonl", "drops.jsonl"]
+    assert esdedup.dedupe("s3://bucket/in/b[1].jsonl", dry_run=True).records["in"] == 1
+    assert esdedup.dedupe("s3://bucket/**", dry_run=True, format="jsonl").records["in"] > 4
+    with pytest.raises(UsageError, match="has files of another job, such as a#1"):
+        esdedup.dedupe("s3://bucket/in/b[1].jsonl", out="s3://bucket/out#1")
+
+
+def test_a_bucket_that_is_not_there_is_known_first(bucket: Bucket) -> None:
+    bucket.put("a.jsonl", b'{"id": "1", "text": "One text."}')
+    with pytest.raises(SourceError, match="no such"):
+        esdedup.dedupe("s3://bucket/a.jsonl", out="s3://none/out")
+
+
 def test_an_object_that_changes_is_never_mixed(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_file, "BLOCK", 1000)
     bucket.put("a.txt", b"a" * 5000)

@@ -38,7 +38,7 @@ def _parquet() -> bytes:
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_file, "BLOCK", BLOCK)
-    monkeypatch.setattr(remote_file, "_WAIT", 0.001)
+    monkeypatch.setattr(protocol, "WAIT", 0.001)
 
 
 @pytest.fixture
@@ -83,6 +83,33 @@ def test_what_was_read_before_a_cut_is_not_asked_for_again(served: Files) -> Non
         assert beginning + file.read() == LINES
     begun = [wanted for _, wanted in served.asked if wanted.startswith(f"bytes={BLOCK}-")]
     assert len(begun) == 1
+
+
+def test_every_request_is_repeated(served: Files, tmp_path: Path) -> None:
+    for asked in range(4):
+        served.faults = ["503"]
+        served.asked.clear()
+        served.files |= {f"p{asked}/a.jsonl": LINES}
+        assert esdedup.dedupe(served.url(f"p{asked}/"), out=tmp_path / str(asked)).records["in"] == 800
+        served.faults = ["-"] * asked + ["503"]
+        assert esdedup.dedupe(served.url(f"p{asked}/"), out=tmp_path / f"{asked}b").records["in"] == 800
+
+
+def test_addresses_that_differ_in_what_signs_them_alone(served: Files) -> None:
+    urls = [served.url(f"d/rows.jsonl?sig={each}") for each in "ab"]
+    with pytest.raises(UsageError, match="differ only in what signs them"):
+        esdedup.dedupe(*urls, dry_run=True)
+    assert str(path_of(served.url("a.jsonl?skip=1"))) != str(path_of(served.url("a.jsonl?skip=2")))
+
+
+def test_a_checksum_is_compared_whatever_is_read_first(served: Files) -> None:
+    served.files |= {
+        "p/a b.parquet": served.files["d/rows.parquet"],
+        "p/SHA256SUMS": f"{'0' * 64}  a b.parquet\n".encode(),
+    }
+    served.files["p/a%20b.parquet"] = served.files.pop("p/a b.parquet")
+    with pytest.raises(SourceError, match="SHA-256 is not the one"):
+        esdedup.dedupe(served.url("p/"), dry_run=True)
 
 
 def test_a_server_that_stays_down_is_one_line(served: Files) -> None:
@@ -153,7 +180,7 @@ def test_redirects_are_followed_but_never_out_of_encryption(
         with RemotePath.of(safe.url("there")).open("rb") as file:
             assert file.read() == LINES
         with pytest.raises(SourceError, match="which is not encrypted"):
-            RemotePath.of(safe.url("out")).open("rb")
+            RemotePath.of(safe.url("out").replace("https", "HTTPS")).open("rb")
         with pytest.raises(SourceError, match="more than 10 times"):
             RemotePath.of(safe.url("round")).open("rb")
 
