@@ -45,6 +45,8 @@ class RemotePath(_Path):
             )
         if not split.netloc:
             raise UsageError(f"{shown(url)}: names no host or bucket; use {split.scheme}://NAME/PATH")
+        if ".." in split.path.split("/"):  # names become paths in a folder of results
+            raise UsageError(f"{shown(url)}: has .. in its path; give the address without it")
         path = cls(shown(url))
         path.url = url
         return path

@@ -191,6 +191,7 @@ def test_redirects_are_followed_but_never_out_of_encryption(
         ("ftp://host/x.jsonl", "ftp:// addresses are not read; use one of s3://"),
         ("https://ann:secret@host/x.jsonl", "has a password in the address"),
         ("s3://", "names no host or bucket"),
+        ("s3://bucket/a/../b.jsonl", "has .. in its path"),
         ("s3://ann:secret@bucket/x.jsonl", "has a password in the address"),
     ],
 )
