@@ -65,7 +65,17 @@ def test_a_format_is_one_file_and_a_line(copy: Path, tmp_path: Path) -> None:
     run = ("-m", "esdedup", "run", "b.txt", "--format", "titled", "--sign", "=", "--out", "found")
     assert "1  documents" in python(copy, *run, cwd=tmp_path)
     assert "--sign" in python(copy, "-m", "esdedup", "run", "--help")
-    python(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/contract/formats", "-k", "titled")
+    python(
+        copy,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "tests/contract/formats/test_formats_contract.py",
+        "-k",
+        "titled",
+    )
 
 
 def test_a_signer_is_one_file_and_a_line(copy: Path, tmp_path: Path) -> None:

@@ -115,8 +115,8 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("kind", few(BOMBS, 3))
-def test_ten_gigabytes_in_a_small_file(tmp_path: Path, kind: str) -> None:
-    source = bomb(tmp_path / f"a.{kind}.zst", 10**10, head=BOMBS[kind])
+def test_two_gigabytes_in_a_small_file(tmp_path: Path, kind: str) -> None:
+    source = bomb(tmp_path / f"a.{kind}.zst", 2 * 10**9, head=BOMBS[kind])
     assert source.stat().st_size < 400_000
     done = run(source, tmp_path / "out")
     line = only_line(done.err)
