@@ -112,7 +112,7 @@ def test_of_a_dry_run_and_of_a_wiki_it_is_said_what_is_not_checked(tmp_path: Pat
     esdedup.dedupe(dump, out=tmp_path / "out", certificate=tmp_path / "wiki.json")
     found = esdedup.verify(tmp_path / "wiki.json")
     assert found.problems == []
-    assert found.not_checked[0] == f"{dump}: of a wiki, only hashes and counts are checked"
+    assert found.not_checked[0] == f"{dump}: texts with markup, so only hashes and counts are checked"
     assert second.exists()
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import esdedup
-from esdedup.errors import NothingCompared, SourceError, StoreSettingsError, UsageError
+from esdedup.errors import NothingCompared, StoreSettingsError, UsageError
 from esdedup.files import user_cache
 from tests.support.corpus import corpus
 
@@ -267,7 +267,7 @@ def test_texts_are_clustered_wherever_they_stand(texts: Any) -> None:
         (lambda: esdedup.add(FRAME, store="nowhere.duckdb"), UsageError, "no column 'id'.*id_column="),
         (lambda: esdedup.index(FRAME, store="nowhere.duckdb", text_column="n"), UsageError, "columns="),
         (lambda: esdedup.index("x.csv", store="nowhere.duckdb", columns="n"), UsageError, "text_column="),
-        (lambda: esdedup.dedupe("https://a.example/b.csv", out="nowhere"), SourceError, "download the file first"),
+        (lambda: esdedup.dedupe("ftp://a.example/b.csv", out="nowhere"), UsageError, "download the files"),
     ],
     ids=range(8),
 )

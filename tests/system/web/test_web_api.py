@@ -220,7 +220,7 @@ def test_contradictions_are_those_of_drift(site: Site) -> None:
     by = lambda row: (-row["confidence"], row["cluster"], row["slot"])  # noqa: E731
     assert sorted(told["contradictions"], key=by) == expected
     of = expected[0]["values"][0]["sentences"][0]["title"]
-    told = site.api("/contradictions", document=of)["contradictions"]
+    told = site.api("/contradictions", article=of)["contradictions"]
     assert told == esdedup.drift(store=site.store, document=of).to_dicts()
     nothing = {"contradictions": [], "cut": [], "after": None, "total": None}
     assert site.api("/contradictions", document="nobody") == nothing
