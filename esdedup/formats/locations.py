@@ -129,12 +129,9 @@ def _expand(argument: str, reading: Reading) -> Iterator[Source]:
 
 def _from_address(address: str, reading: Reading) -> Iterator[Source]:
     found, folder = files_at(address)
-    files: list[Path] = [*found]
-    if len(files) == 1 and folder is None and _source(files[0], reading) is None:
-        raise _unknown(str(files[0]))
-    for source in _known(files, str(folder or files[0]), reading):
-        one = folder is not None and source.format.folder_is_one
-        yield replace(source, base=folder, name=_folder_name(folder)) if folder and one else source
+    for source in _known([*found], str(folder or found[0]), reading):
+        one = folder if source.format.folder_is_one else None
+        yield source if one is None else replace(source, base=one, name=_folder_name(one))
 
 
 def _from_pattern(pattern: str, reading: Reading) -> Iterator[Source]:

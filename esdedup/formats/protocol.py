@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from esdedup.errors import UsageError
@@ -208,6 +209,13 @@ def format_at(path: str, named: str | None) -> type[Format] | None:
     """Return the format of a path: the `named` one, or that of its extension; None if neither is known."""
     chosen = (named if named in FORMATS.names else None) or split_name(path.rpartition("/")[2])[1]
     return FORMATS[chosen] if chosen else None
+
+
+def as_json_lines(name: str) -> str:
+    """Return the name of a file or member whose documents are written as JSON Lines, compressed as it is."""
+    path = PurePosixPath(name)
+    stem, _, packed = split_name(path.name)
+    return str(path.with_name(f"{stem}.jsonl{packed}"))
 
 
 def split_name(name: str) -> tuple[str, str | None, str]:

@@ -30,7 +30,7 @@ _IN_MEMORY = 2**26
 _BEGIN = re.compile(rb"\s*WARC/\d\.\d\r?\n")
 _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 _FIELD = re.compile(rb"(?m)^([!-9;-~]+):[ \t]*([^\r\n]*?)[ \t]*\r?$")
-_LENGTH = re.compile(rb"[0-9]{1,15}")
+_LENGTH = re.compile(rb"(?mi)^content-length:[ \t]*([0-9]{1,15})[ \t]*\r?$")
 _PAGES = (b"conversion", b"response", b"resource")
 _TEXTS = (b"text/plain", b"text/html", b"application/xhtml+xml")
 _HTML = _TEXTS[1:]
@@ -43,7 +43,7 @@ class Warc(Format):
     name = "warc"
     summary = "web archives (WARC, WET)"
     family = "web archives"
-    endings = (".warc", ".wet", ".arc.warc")
+    endings = (".warc", ".wet")
     stdin_name = "stdin.warc"
     annotates = False
     unit = "sentence"
@@ -116,7 +116,7 @@ class _Cutter:
             if self._only_blank():
                 return
             head = self._head()
-            found = re.search(rb"(?mi)^content-length:[ \t]*([0-9]{1,15})[ \t]*\r?$", head)
+            found = _LENGTH.search(head)
             if found is None:
                 raise self._damaged("a record without its length")
             record = _Record(head, iter(()), int(found[1]))
@@ -131,8 +131,7 @@ class _Cutter:
         return not self._held.strip() and not self._fill(64) and not self._held.strip()
 
     def _head(self) -> bytes:
-        most = _MOST_HEAD
-        while (end := _END_OF_HEAD.search(self._held)) is None and len(self._held) < most:
+        while (end := _END_OF_HEAD.search(self._held)) is None and len(self._held) < _MOST_HEAD:
             if not self._fill(len(self._held) + 1):
                 break
         if end is None or not _BEGIN.match(self._held):

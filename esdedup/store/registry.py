@@ -35,7 +35,8 @@ def address_of(address: str | Path) -> StoreAddress:
         from esdedup.formats.remote.protocol import shown
 
         raise UsageError(
-            f"{shown(str(address))}: a store is a file here or on a server; use --store PATH{ENDING} or --store http://HOST:PORT/PREFIX"
+            f"{shown(str(address))}: a store is a file here or on a server; use --store PATH{ENDING} or --store "
+            "http://HOST:PORT/PREFIX"
         )
     if kind is FileAddress and str(address) and not Path(address).suffix:
         raise UsageError(f"{address}: {_no_store(Path(address))}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, NamedTuple
 
-from fastapi import Path, Query
+from fastapi import Depends, Path, Query
 from pydantic import BaseModel, BeforeValidator, Field
 from starlette.convertors import Convertor, register_url_convertor
 
@@ -16,6 +16,7 @@ from esdedup.analysis.names import Kind
 from esdedup.jobs.searching import MIN_SIMILARITY, filters_of
 from esdedup.output.contents.comparisons import Explanation
 from esdedup.store.cluster_queries import MOST, ClusterQuery, Order
+from esdedup.store.corpus import Filters
 from esdedup.text.splitting import CODE
 from esdedup.web.answers import browse, check, lookups, meanings, overview, shapes
 from esdedup.web.request_queue import CachedQuery, StoreQuery
@@ -103,8 +104,16 @@ def check_text(pasted: Pasted) -> StoreQuery[shapes.CheckedText]:
     return lambda store: check.check_text(store, pasted.text)
 
 
+def _filters(lang: Language = None, source: Source = None, document: Document = None) -> Filters:
+    return filters_of(lang, source, document)
+
+
+Filtered = Annotated[Filters, Depends(_filters)]
+
+
 def similar(
     text: Annotated[Letters, _means("One sentence. `/api/check` takes longer ones.", _EXAMPLE)],
+    filters: Filtered,
     jaccard: Annotated[
         float | None, _means("Least Jaccard similarity of a match. Default: that of the last scan.", 0.8, gt=0, le=1)
     ] = None,
@@ -112,24 +121,17 @@ def similar(
         float, _means("Leave out what is less similar than this, unless it is a match.", 0.5, ge=0, le=1)
     ] = MIN_SIMILARITY,
     limit: Limit = 20,
-    lang: Language = None,
-    source: Source = None,
-    document: Document = None,
 ) -> StoreQuery[shapes.SimilarSentences]:
     """The stored sentences that are similar to a text: matches first, then the most similar."""
-    filters = filters_of(lang, source, document)
     return lambda store: lookups.similar(store, text, jaccard, min_similarity, limit, filters)
 
 
 def suggest(
     prefix: Annotated[Letters, _means("What was typed, from two characters on.", "velworth is kn")],
+    filters: Filtered,
     limit: Limit = 10,
-    lang: Language = None,
-    source: Source = None,
-    document: Document = None,
 ) -> StoreQuery[shapes.Completions]:
     """The stored texts that complete what was typed: those that begin with it, then those with its words anywhere."""
-    filters = filters_of(lang, source, document)
     return lambda store: lookups.suggest(store, prefix, limit, filters)
 
 

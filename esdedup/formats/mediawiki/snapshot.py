@@ -6,12 +6,11 @@ import io
 import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from esdedup.errors import SourceError
 from esdedup.formats.jsonl import JsonLines
-from esdedup.formats.protocol import Walk, split_name
+from esdedup.formats.protocol import Walk, as_json_lines
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,9 +72,7 @@ class Snapshot(JsonLines):
 
     def output_name(self, name: str) -> str:
         """Return a name for JSON Lines."""
-        path = PurePosixPath(name)
-        stem, _, packed = split_name(path.name)
-        return str(path.with_name(f"{stem}.jsonl{packed}"))
+        return as_json_lines(name)
 
     @classmethod
     def stem(cls, name: str) -> str | None:

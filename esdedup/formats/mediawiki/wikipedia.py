@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from esdedup.errors import UsageError
-from esdedup.formats.protocol import Format, Walk, split_name
+from esdedup.formats.protocol import Format, Walk, as_json_lines
 from esdedup.options import option
 from esdedup.text.wikitext.cleaning import CLEANERS
 
@@ -96,9 +95,7 @@ class Wikipedia(Format):
 
     def output_name(self, name: str) -> str:
         """Return a name for JSON Lines."""
-        path = PurePosixPath(name)
-        stem, _, packed = split_name(path.name)
-        return str(path.with_name(f"{stem}.jsonl{packed}"))
+        return as_json_lines(name)
 
     @property
     def cleaner(self) -> str | None:

@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, BinaryIO, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from esdedup.errors import SourceError, UsageError, needs_extra
 from esdedup.formats.remote.protocol import About, RemoteError, Server, shown, without_secrets
 
 _FORM = "hf://datasets/OWNER/NAME/PATH, or OWNER/NAME@REVISION"
-
-
-class _Dataset(NamedTuple):
-    name: str
-    revision: str | None
-    path: str
-
-    @classmethod
-    def of(cls, url: str) -> _Dataset:
-        kind, *parts = url.partition("://")[2].split("/", 3)
-        if kind != "datasets" or len(parts) < 2 or not all(parts[:2]):
-            raise UsageError(f"{shown(url)}: is not the address of a dataset; use {_FORM}")
-        name, _, revision = parts[1].partition("@")
-        return cls(f"{parts[0]}/{name}", revision or None, parts[2] if len(parts) > 2 else "")
+_DATASET = re.compile("datasets/[^/]+/[^/@]+(@[^/]+)?(/|$)")
 
 
 class Hub(Server):
     """Lists the files of datasets, and says where on the web they are."""
 
-    schemes = ("hf",)
     credentials: ClassVar = {"hf": "HF_TOKEN"}
 
     def __init__(self) -> None:
@@ -62,14 +49,12 @@ class Hub(Server):
                 if found:  # else it is what was asked for, and not there
                     yield f"{top}/{path.split('/', 3)[3]}", About(int(found["size"]), _state(found))
 
-    def stream(self, url: str) -> BinaryIO:
-        """Every file can be read in parts."""
-        raise AssertionError(url)
-
     def _path(self, url: str) -> str:
-        dataset = _Dataset.of(url)
-        at = f"@{dataset.revision}" if dataset.revision else ""
-        return f"datasets/{dataset.name}{at}/{dataset.path}"
+        """Return an address as the library names files."""
+        path = url.partition("://")[2]
+        if not _DATASET.match(path):
+            raise UsageError(f"{shown(url)}: is not the address of a dataset; use {_FORM}")
+        return path
 
     @contextmanager
     def _errors(self, url: str) -> Iterator[None]:

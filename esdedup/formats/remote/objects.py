@@ -19,7 +19,6 @@ from obstore.exceptions import (
     NotSupportedError,
     PermissionDeniedError,
     UnauthenticatedError,
-    UnknownConfigurationKeyError,
 )  # fmt: skip
 from obstore.store import AzureStore, GCSStore, S3Store
 
@@ -46,7 +45,6 @@ _CERTIFICATES = ("AWS_CA_BUNDLE", "SSL_CERT_FILE")
 class Objects(Server):
     """A bucket or container. Its folders are what its names have in common."""
 
-    schemes = ("s3", "gs", "az")
     credentials: ClassVar = {
         "s3": "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or for a public bucket AWS_SKIP_SIGNATURE=true",
         "gs": "GOOGLE_APPLICATION_CREDENTIALS, or for a public bucket GOOGLE_SKIP_SIGNATURE=true",
@@ -139,7 +137,7 @@ class Objects(Server):
             if " 404 " in cause:
                 raise SourceError(f"{label}: no such bucket; check the address") from error
             raise RemoteError(f"{label}: cannot be read: {cause}") from error
-        except (BaseError, UnknownConfigurationKeyError, OSError, ValueError) as error:
+        except (BaseError, OSError, ValueError) as error:
             raise SourceError(f"{label}: cannot be read: {without_secrets(error)}") from error
 
 

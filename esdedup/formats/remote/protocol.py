@@ -47,9 +47,6 @@ class RemoteError(SourceError):
 class Server(ABC):
     """Where the files of an address are. Every request may be repeated. Errors are `RemoteError`, without secrets."""
 
-    schemes: ClassVar[tuple[str, ...]]
-    """The beginnings of its addresses."""
-
     credentials: ClassVar[Mapping[str, str]]
     """By scheme, which environment variables let one in."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, BinaryIO
 
@@ -17,12 +18,10 @@ _KEPT = 2 + _AHEAD
 
 
 class _RemoteFile(io.RawIOBase):
-    """Reads; and compares a checksum, if all bytes are read in order."""
+    """Reads; and compares a checksum, if all bytes are read in order. `right` is called if it is the same."""
 
-    def __init__(self, url: str, about: About, checksum: str | None) -> None:
-        self._url, self._about, self._checksum = url, about, checksum
-        self.compared = False
-        """Whether the checksum is right."""
+    def __init__(self, url: str, about: About, checksum: str | None, right: Callable[[], None]) -> None:
+        self._url, self._about, self._checksum, self._right = url, about, checksum, right
         self._place = 0
         self._hash, self._hashed = hashlib.sha256(), 0
 
@@ -48,7 +47,7 @@ class _RemoteFile(io.RawIOBase):
     def _compare(self, checksum: str) -> None:
         if self._hash.hexdigest() != checksum:
             raise SourceError(f"{shown(self._url)}: its SHA-256 is not the one in SHA256SUMS; download it again")
-        self.compared = True
+        self._right()
 
     def _check(self, state: str) -> None:
         if state != self._about.state:
@@ -60,8 +59,8 @@ class RangeFile(_RemoteFile):
     for ahead.
     """
 
-    def __init__(self, url: str, about: About, checksum: str | None = None) -> None:
-        super().__init__(url, about, checksum)
+    def __init__(self, url: str, about: About, checksum: str | None, right: Callable[[], None]) -> None:
+        super().__init__(url, about, checksum, right)
         self._blocks: dict[int, Future[bytes]] = {}
         self._threads = ThreadPoolExecutor(_AHEAD, "esdedup-remote")
         self._last, self._in_order = -1, False
@@ -80,8 +79,9 @@ class RangeFile(_RemoteFile):
         return self._place
 
     def close(self) -> None:
-        """Stop reading ahead."""
+        """Stop reading ahead, and give the blocks back."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+        self._blocks.clear()
         super().close()
 
     def _next(self, size: int) -> memoryview:
@@ -117,8 +117,8 @@ class StreamFile(_RemoteFile):
     to the same place.
     """
 
-    def __init__(self, url: str, about: About, checksum: str | None = None) -> None:
-        super().__init__(url, about, checksum)
+    def __init__(self, url: str, about: About, checksum: str | None, right: Callable[[], None]) -> None:
+        super().__init__(url, about, checksum, right)
         self._stream: BinaryIO | None = None
 
     def close(self) -> None:

@@ -33,7 +33,7 @@ class RemotePath(_Path):
     """SHA-256 that the file should have, if somebody says so."""
 
     _about: About | None = None
-    _opened: list[RangeFile | StreamFile] = []  # noqa: RUF012  (each path gets its own)
+    _compared = False
 
     @classmethod
     def of(cls, url: str) -> RemotePath:
@@ -94,18 +94,18 @@ class RemotePath(_Path):
         if mode != "rb":
             self._write()
         kind = RangeFile if self.about.ranges else StreamFile
-        if "_opened" not in vars(self):
-            self._opened = []
-        raw = kind(self.url, self.about, self.checksum)
-        self._opened.append(raw)
+        raw = kind(self.url, self.about, self.checksum, self._is_right)
         return raw if buffering == 0 else io.BufferedReader(raw, _BUFFER)
 
     def compare(self) -> None:
         """Compare the file with its checksum, if it was not read in order, which does so. Raise `SourceError`."""
-        if self.checksum is not None and not any(file.compared for file in self._opened):
+        if self.checksum is not None and not self._compared:
             with self.open("rb", 0) as file:
                 while file.read(_BUFFER):
                     pass
+
+    def _is_right(self) -> None:
+        self._compared = True
 
     def stat(self, *, follow_symlinks: bool = True) -> stat_result:
         """Return its size."""

@@ -6,19 +6,20 @@ import re
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import BinaryIO, cast
+from typing import BinaryIO, ClassVar, cast
 from urllib.parse import unquote, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
 from lxml import etree, html
-from urllib3.exceptions import HTTPError, MaxRetryError, SSLError
+from urllib3.exceptions import HTTPError, SSLError
 
 from esdedup._version import __version__
 from esdedup.errors import SourceError
 from esdedup.formats.remote.protocol import About, RemoteError, Server, let_in, shown, without_secrets
 
 _HEADERS = {"Accept-Encoding": "identity", "User-Agent": f"esdedup/{__version__}"}
+_SCHEMES = ("http", "https")
 _REDIRECTS = 10
 _TIMEOUT = urllib3.Timeout(connect=10, read=60)
 _MOST_LISTED = 2**24
@@ -29,8 +30,7 @@ _RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)")
 class Web(Server):
     """A server of files. `below` reads the lists that it makes of its folders, and SHA256SUMS there."""
 
-    schemes = ("http", "https")
-    credentials = dict.fromkeys(schemes, "an address that is signed")
+    credentials: ClassVar = dict.fromkeys(_SCHEMES, "an address that is signed")
 
     def __init__(self) -> None:
         self._pools: dict[str, urllib3.PoolManager] = {}
@@ -104,9 +104,7 @@ class Web(Server):
                     break
                 answer.drain_conn()
                 following = urljoin(target, following)
-                if urlsplit(following).scheme not in (
-                    ("https",) if urlsplit(target).scheme == "https" else self.schemes
-                ):
+                if urlsplit(following).scheme not in (("https",) if urlsplit(target).scheme == "https" else _SCHEMES):
                     raise SourceError(f"{shown(url)}: leads to {shown(following)}, which is not encrypted")
                 target = following
             else:
@@ -119,7 +117,7 @@ class Web(Server):
             raise SourceError(
                 f"{shown(url)}: its certificate is not trusted: {without_secrets(error)}; set SSL_CERT_FILE"
             ) from error
-        except (HTTPError, MaxRetryError, OSError) as error:
+        except (HTTPError, OSError) as error:
             raise RemoteError(f"{shown(url)}: cannot be read: {without_secrets(_cause(error))}") from error
 
     def _pool(self, url: str) -> urllib3.PoolManager:

@@ -63,10 +63,16 @@ class FileStore(Store):
             raise
         ledger = FileLedger(self._db, read_only=read_only)
         try:
-            if not new and self._upgraded(ledger):
+            try:
+                holds = not new and files.check_store(self._db, self._path, ledger)
+            except StoreVersionError:
+                self._db.close()
+                if not upgrade(self._path):
+                    raise
                 self._db = files.connect(self._path, memory, threads, read_only)
                 ledger = FileLedger(self._db, read_only=read_only)
-            if new or not files.check_store(self._db, self._path, ledger):
+                holds = files.check_store(self._db, self._path, ledger)
+            if not holds:
                 if read_only:
                     raise StoreError.no_store(path)
                 _make(self._db, ledger, freeze(None, frozen or {}), fresh)
@@ -86,17 +92,6 @@ class FileStore(Store):
                 raise files.store_error(error, path) from error
             raise
         self.results = Results(self.corpus, ledger, self._db)
-
-    def _upgraded(self, ledger: FileLedger) -> bool:
-        """Upgrade the file if it has an older schema, and close it then."""
-        try:
-            files.check_store(self._db, self._path, ledger)
-        except StoreVersionError:
-            self._db.close()
-            if upgrade(self._path):
-                return True
-            raise
-        return False
 
     def publish(self, keep: int = 0) -> None:
         if self._path != self._live:
