@@ -42,6 +42,7 @@ TOPICS = {
     "serve": "the page under load, on a file and on a node of this machine (takes minutes)",
     "attack": "one visitor of the page while others try to keep everybody out (takes minutes)",
     "anywhere": "sources in S3 and in web archives, beside files here (takes minutes: 1 GB)",
+    "install": "the wheel in an empty environment, and its demo: how long, how large (needs a package index)",
     "startup": "--help, and compiled code kept between runs",
 }
 

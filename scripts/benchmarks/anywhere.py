@@ -20,7 +20,8 @@ from tests.support.s3_server import s3_server
 SHARDS, SMALL_SHARDS = 100, 3
 SHARD_BYTES, SMALL_BYTES = 10 * 2**20, 2**16
 _OWN = 10
-"""Shards of generated texts; the others have the same texts with other words in them."""
+"""Shards of generated texts; the others have the same texts in other letters, so that no word is the same."""
+_VOWELS, _CONSONANTS = "aeiou", "bcdfghjklmnpqrstvwxyz"
 _RUNS = 3
 
 
@@ -78,8 +79,11 @@ def _shards(count: int, size: int) -> Iterator[list[str]]:
             own.append(shard)
             shard, held = [], 0
     for number in range(count):
-        other = f" th{number // _OWN}e " if number >= _OWN else " the "
-        yield [text.replace(" the ", other) for text in own[number % _OWN]]
+        turned = number // _OWN
+        vowels, consonants = (letters[turned % len(letters) :] + letters[: turned % len(letters)]
+                              for letters in (_VOWELS, _CONSONANTS))  # fmt: skip
+        other = str.maketrans(_VOWELS + _CONSONANTS, vowels + consonants)
+        yield [text.translate(other) for text in own[number % _OWN]]
 
 
 def _record(name: str, body: bytes) -> bytes:

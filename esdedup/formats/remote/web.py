@@ -73,12 +73,16 @@ class Web(Server):
         seen.add(url)
         with self._answer(url, {}) as answer:
             _check(url, answer)
-            page = answer.read(_MOST_LISTED, decode_content=False)
+            page = answer.read(_MOST_LISTED + 1, decode_content=False)
             base = answer.geturl() or url
+        if len(page) > _MOST_LISTED:
+            raise SourceError(f"{shown(url)}: its list is longer than {_MOST_LISTED >> 20} MiB; give folders in it")
+        if not page.strip():
+            return
         try:
             links = [anchor.get("href") or "" for anchor in html.fromstring(page).iter("a")]
-        except (etree.LxmlError, ValueError):
-            return
+        except (etree.LxmlError, ValueError) as error:
+            raise SourceError(f"{shown(url)}: its list cannot be read; give the addresses of its files") from error
         for link in links:
             found = urljoin(urljoin(url, base), link).partition("#")[0]
             if not found.startswith(top) or "?" in found or found in seen:
@@ -86,7 +90,9 @@ class Web(Server):
             if not found.endswith("/"):
                 seen.add(found)
                 yield found
-            elif depth and unquote(found).count("..") == 0:
+            elif ".." not in unquote(found).split("/"):
+                if not depth:
+                    raise SourceError(f"{shown(found)}: {_DEEPEST} folders deep; give the folder that has the files")
                 yield from self._listed(top, found, seen, depth - 1)
 
     @contextmanager

@@ -18,7 +18,7 @@ import trustme
 
 import esdedup
 from esdedup.errors import SourceChangedError, SourceError, UsageError
-from esdedup.formats.remote import protocol, remote_file
+from esdedup.formats.remote import protocol, remote_file, web
 from esdedup.formats.remote.remote_path import RemotePath, path_of
 from tests.support.commands import said
 from tests.support.file_server import Files, file_server
@@ -157,6 +157,16 @@ def test_a_folder_its_pattern_and_its_checksums(served: Files, tmp_path: Path) -
     del served.files["x/a.jsonl"]
     with pytest.raises(SourceError, match=r"names a\.jsonl, which is not there"):
         esdedup.dedupe(served.url("x/"), out=tmp_path / "c")
+
+
+def test_lists_that_hide_files_are_said(served: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    served.files["d/1/2/3/4/5/6/7/rows.jsonl"] = LINES
+    with pytest.raises(SourceError, match="/d/1/2/3/4/5/6/7: 6 folders deep; give the folder that has the files"):
+        esdedup.dedupe(served.url("d/"))
+    assert esdedup.dedupe(served.url("d/1/")).records["total"] == 800
+    monkeypatch.setattr(web, "_MOST_LISTED", 10)
+    with pytest.raises(SourceError, match="its list is longer than"):
+        esdedup.dedupe(served.url("d/1/"))
 
 
 def test_redirects_are_followed_but_never_out_of_encryption(
