@@ -126,11 +126,11 @@ class Database:
             if batch.num_rows:
                 yield batch
 
-    def parts(self, hashes: str, rows: int) -> list[str]:
+    def parts(self, hashes: str, rows: int, row_bytes: int = _ROW_BYTES) -> list[str]:
         """Return SQL conditions that cut `rows` rows into parts that can be joined in this memory, by their column of
         content hashes.
         """
-        count = 1 + rows * _ROW_BYTES // self.memory
+        count = 1 + rows * row_bytes // self.memory
         ends = [2**64 * part // count for part in range(count + 1)]
         within = [f"{hashes} BETWEEN {begin} AND {end - 1}" for begin, end in pairwise(ends)]
         return within if count > 1 else ["true"]

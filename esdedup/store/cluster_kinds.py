@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from esdedup.columns.arrays import table_of_rows
-from esdedup.store.naming import NAMED
+from esdedup.store.naming import NAMED, at_once
 from esdedup.store.origins import trace
 from esdedup.store.shared_documents import (
     MOST_SENTENCES,
@@ -242,7 +242,7 @@ def _gather(db: Database) -> None:
         SELECT t.cluster, t.hash, t.hash = u.representative AS representative, u.narrow, u.page
         FROM cluster_texts t JOIN (
             SELECT id, representative, size <= {MOST_SENTENCES} AS narrow,
-                sum(least(distinct_texts, {MOST_TEXTS})) OVER (ORDER BY id) // {_TEXTS} AS page
+                sum(least(distinct_texts, {MOST_TEXTS})) OVER (ORDER BY id) // {at_once(db, _TEXTS)} AS page
             FROM clusters SEMI JOIN judged USING (id) WHERE distinct_texts > 1
         ) u ON u.id = t.cluster
         QUALIFY t.hash = u.representative OR row_number() OVER (PARTITION BY t.cluster ORDER BY t.hash) < {MOST_TEXTS};

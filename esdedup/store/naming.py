@@ -22,6 +22,7 @@ def sentence_id(unit: str) -> str:
     return "n.id" if unit == "record" else "n.id || ':' || s.position"
 
 
+_BYTES = 2**23  # of texts that are read at once
 _FEW = 200_000
 """So many sentences, and their documents, are looked up by their rows: a join would read all names."""
 
@@ -34,15 +35,17 @@ def rank_members(db: Database, unit: str, table: str, texts: str, *, shared: boo
     numbers (line 9 comes before line 10).
     """
     chosen, named = f"sentences SEMI JOIN ({texts}) w USING (hash)", NAMED
-    rows = db.table(f"SELECT rowid AS row, document FROM {chosen} LIMIT {_FEW + 1}")
-    if len(rows) <= _FEW:
+    row_bytes = 2**10 + 4 * _text_bytes(db)
+    few = min(_FEW, db.memory // row_bytes)
+    rows = db.table(f"SELECT rowid AS row, document FROM {chosen} LIMIT {few + 1}")
+    if len(rows) <= few:
         db.create("few_sentences", rows, temporary=True)
         held = "SELECT rowid AS row FROM documents WHERE number IN (SELECT document FROM few_sentences)"
         db.create("few_documents", db.table(held), temporary=True)  # rows of a query inside another crash DuckDB 2.0
         chosen, named = "sentences", f"(SELECT * FROM {NAMED} WHERE row IN (SELECT row FROM few_documents))"
         parts = ["rowid IN (SELECT row FROM few_sentences)"]
     else:
-        parts = db.parts("hash", db.count(f"SELECT count(*) FROM {chosen}"))
+        parts = db.parts("hash", db.count(f"SELECT count(*) FROM {chosen}"), row_bytes)
     # no sorting and no windows: the sentences of one text may not fit in memory
     queries = (
         f"""
@@ -60,3 +63,13 @@ def rank_members(db: Database, unit: str, table: str, texts: str, *, shared: boo
         for part in parts
     )
     db.gather(table, queries, temporary=not shared)
+
+
+def at_once(db: Database, most: int) -> int:
+    """Return how many sentences are read at once: `most`, or fewer if texts are long."""
+    return min(most, 1 + _BYTES // _text_bytes(db))
+
+
+def _text_bytes(db: Database) -> int:
+    """Return how long texts are on average, as far as the first of them show it."""
+    return max(1, db.count("SELECT ceil(avg(strlen(text))) FROM (SELECT text FROM sentences LIMIT 2000)"))

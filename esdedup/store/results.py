@@ -14,7 +14,7 @@ import pyarrow as pa
 from esdedup.errors import UsageError
 from esdedup.store.cluster_kinds import give_meaning, insert_clusters
 from esdedup.store.cluster_queries import ALL_CLUSTERS, ORDERS, ClusterQuery, cluster_of, is_cluster_id, tree_of
-from esdedup.store.naming import NAMED, SOURCE_GROUPS, rank_members, sentence_id
+from esdedup.store.naming import NAMED, SOURCE_GROUPS, at_once, rank_members, sentence_id
 from esdedup.store.new_matches import new_matches
 from esdedup.store.origins import in_order, moment
 from esdedup.store.passages import SPREAD, copied_passages
@@ -216,8 +216,10 @@ class Results:
         batches = self.db.batches(
             f"""
             SELECT s.hash, c.cluster, k.kind, h.group_id AS source, d.source AS file, s.document, d.place, s.position,
-                {sentence_id(self._unit)} AS id, length(s.text)::INTEGER AS length
-            FROM sentences s JOIN ({_SHOWN_TEXTS}) c USING (hash)
+                {sentence_id(self._unit)} AS id, s.length
+            -- of text, its length alone: a join would hold the rest
+            FROM (SELECT hash, document, position, length(text)::INTEGER AS length FROM sentences) s
+            JOIN ({_SHOWN_TEXTS}) c USING (hash)
             JOIN {NAMED} n ON n.number = s.document JOIN documents d ON d.number = s.document
             JOIN ({SOURCE_GROUPS}) h ON h.number = d.source
             LEFT JOIN clusters k ON k.id = c.cluster
@@ -314,8 +316,9 @@ class Results:
         # tables of this call only: other queries may run between two pages
         self._calls += 1
         chosen, members = f"chosen{self._calls}", "members"
+        paged = f"(sum(size) OVER (ORDER BY rank) // {at_once(self.db, _PAGE)})::BIGINT"
         self.db.execute(
-            f"CREATE TEMP TABLE {chosen} AS SELECT *, (sum(size) OVER (ORDER BY rank) // {_PAGE})::BIGINT AS page "
+            f"CREATE TEMP TABLE {chosen} AS SELECT *, {paged} AS page "
             f"FROM (SELECT *, row_number() OVER (ORDER BY {order}) AS rank FROM "
             f"(SELECT * FROM clusters WHERE {' AND '.join(holds)} ORDER BY {order} {most}))",
             values,

@@ -25,13 +25,13 @@ def seconds(job: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def interleaved(jobs: Mapping[str, Callable[[], float]], runs: int) -> dict[str, list[float]]:
-    """Seconds that each job says it took, in turns (A B A B …), after one turn that does not count."""
+def interleaved(jobs: Mapping[str, Callable[[], float]], runs: int, uncounted: int = 1) -> dict[str, list[float]]:
+    """Seconds that each job says it took, in turns (A B A B …), after turns that do not count."""
     times: dict[str, list[float]] = {name: [] for name in jobs}
-    for turn in range(runs + 1):
+    for turn in range(-uncounted, runs):
         for name, job in jobs.items():
             took = job()
-            if turn:
+            if turn >= 0:
                 times[name].append(took)
     return times
 

@@ -159,14 +159,14 @@ def test_a_folder_its_pattern_and_its_checksums(served: Files, tmp_path: Path) -
         esdedup.dedupe(served.url("x/"), out=tmp_path / "c")
 
 
-def test_lists_that_hide_files_are_said(served: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lists_that_hide_files_are_said(served: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     served.files["d/1/2/3/4/5/6/7/rows.jsonl"] = LINES
-    with pytest.raises(SourceError, match="/d/1/2/3/4/5/6/7: 6 folders deep; give the folder that has the files"):
-        esdedup.dedupe(served.url("d/"))
-    assert esdedup.dedupe(served.url("d/1/")).records["total"] == 800
+    with pytest.raises(SourceError, match="/d/1/2/3/4/5/6/7/: 6 folders deep; give the folder that has the files"):
+        esdedup.dedupe(served.url("d/"), out=tmp_path / "a")
+    assert esdedup.dedupe(served.url("d/1/"), out=tmp_path / "b").records["total"] == 800
     monkeypatch.setattr(web, "_MOST_LISTED", 10)
     with pytest.raises(SourceError, match="its list is longer than"):
-        esdedup.dedupe(served.url("d/1/"))
+        esdedup.dedupe(served.url("d/1/"), out=tmp_path / "b")
 
 
 def test_redirects_are_followed_but_never_out_of_encryption(
