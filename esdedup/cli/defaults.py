@@ -94,10 +94,16 @@ class Command(click.RichCommand):
         shown = [f"{max(each.opts, key=len)} {each.make_metavar(ctx)}" for each in required]
         return [*super().collect_usage_pieces(ctx), *shown]
 
-    def _refuse_repeated(self, ctx: click.Context, given: list[str]) -> None:
-        """Raise `UsageError` for an option that is given more than once, if only its last value would count."""
-        _, _, order = self.make_parser(ctx).parse_args(list(given))
+    def _refuse_mistyped(self, ctx: click.Context, given: list[str]) -> None:
+        """Raise `UsageError` for an option whose value is the next option, and for one that is given more than once, if
+        only its last value would count.
+        """
+        values, _, order = self.make_parser(ctx).parse_args(list(given))
+        flags = {flag for each in self.params for flag in (*each.opts, *each.secondary_opts) if flag.startswith("--")}
         for parameter in order:
+            value = values.get(parameter.name or "")
+            if isinstance(value, str) and value in flags:
+                raise UsageError(f"{parameter.opts[-1]} needs a value before {value}")
             single = isinstance(parameter, click.Option) and not (
                 parameter.multiple or parameter.count or parameter.is_flag
             )
@@ -119,7 +125,7 @@ class Command(click.RichCommand):
                 _, stray, _ = self.make_parser(ctx).parse_args(given)
                 refuse_stray_store(ctx, stray)
             raise
-        self._refuse_repeated(ctx, given)
+        self._refuse_mistyped(ctx, given)
         sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
         typed = {name: ctx.params[name] for name, source in sources.items() if source == ParameterSource.COMMANDLINE}
         from_files = {

@@ -207,6 +207,13 @@ def test_an_option_given_twice_is_refused(tmp_path: Path) -> None:
     assert "--text-column is given more than once; give it once" in answer.err
 
 
+def test_an_option_is_no_value_of_the_option_before_it(tmp_path: Path) -> None:
+    source = json_lines(tmp_path / "a.jsonl", [{"text": "One"}])
+    answer = said("dedupe", source, "-o", tmp_path / "x", "--certificate", "--fresh")
+    assert (answer.code, answer.err) == (2, "esdedup: --certificate needs a value before --fresh\n")
+    assert not (tmp_path / "x").exists()
+
+
 def test_a_column_that_no_record_has_is_named(tmp_path: Path) -> None:
     source = json_lines(tmp_path / "a.jsonl", [{"name": "One", "city": "Rome"}, {"name": "Two"}])
     answer = said("dedupe", source, "-o", tmp_path / "x", "--text-column", "name,town")
