@@ -210,7 +210,7 @@ def _dispatcher(function: Callable[..., Any]) -> Any:
 @cache
 def _say_that_it_takes_long() -> None:
     if sys.stderr.isatty():
-        _log.info("compiling, once after an installation; this takes about half a minute")
+        _log.info("compiling, once after an installation; this takes a minute or more")
 
 
 def kept(function: Callable[P, tuple[npt.NDArray[Any], ...]]) -> Callable[P, tuple[npt.NDArray[Any], ...]]:
