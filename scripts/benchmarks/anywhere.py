@@ -90,7 +90,9 @@ def _shards(count: int, size: int) -> Iterator[list[str]]:
 
 
 def _record(name: str, body: bytes) -> bytes:
-    fields = f"WARC-Type: conversion\r\nWARC-Record-ID: <urn:uuid:{name}>\r\nWARC-Target-URI: http://a.example/{name}\r\n"
+    fields = (
+        f"WARC-Type: conversion\r\nWARC-Record-ID: <urn:uuid:{name}>\r\nWARC-Target-URI: http://a.example/{name}\r\n"
+    )
     head = f"WARC/1.0\r\n{fields}Content-Type: text/plain\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body + b"\r\n\r\n"
 
