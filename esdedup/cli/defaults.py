@@ -99,14 +99,15 @@ class Command(click.RichCommand):
         only its last value would count.
         """
         values, _, order = self.make_parser(ctx).parse_args(list(given))
-        flags = {flag for each in self.params for flag in (*each.opts, *each.secondary_opts) if flag.startswith("--")}
+        options = [each for each in self.params if isinstance(each, click.Option)]
+        flags = {flag for each in options for flag in (*each.opts, *each.secondary_opts)} & {*given}
         for parameter in order:
-            value = values.get(parameter.name or "")
+            if not isinstance(parameter, click.Option):
+                continue
+            value = values[parameter.name or ""]
             if isinstance(value, str) and value in flags:
                 raise UsageError(f"{parameter.opts[-1]} needs a value before {value}")
-            single = isinstance(parameter, click.Option) and not (
-                parameter.multiple or parameter.count or parameter.is_flag
-            )
+            single = not (parameter.multiple or parameter.count or parameter.is_flag)
             if single and order.count(parameter) > 1:
                 raise UsageError(f"{parameter.opts[-1]} is given more than once; give it once")
 

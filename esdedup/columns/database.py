@@ -21,7 +21,7 @@ _PRIVATE_MEMORY = 2**29
 _ALONE = 2
 """So many times its memory a database may have while nothing else of the process needs much."""
 
-_ROW_BYTES = 2**10
+ROW_BYTES = 2**10
 """Memory for a row of several joined tables: generous, because all of these tables are held while they are joined."""
 
 
@@ -126,7 +126,7 @@ class Database:
             if batch.num_rows:
                 yield batch
 
-    def parts(self, hashes: str, rows: int, row_bytes: int = _ROW_BYTES) -> list[str]:
+    def parts(self, hashes: str, rows: int, row_bytes: int = ROW_BYTES) -> list[str]:
         """Return SQL conditions that cut `rows` rows into parts that can be joined in this memory, by their column of
         content hashes.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from esdedup.columns.database import Database
+from esdedup.columns.database import ROW_BYTES, Database
 
 SOURCE_GROUPS = "SELECT number, min(number) OVER (PARTITION BY name, qualified) AS group_id, name FROM sources"
 """Files of one folder share their source's name. Together they are one group, identified by its smallest number."""
@@ -35,7 +35,7 @@ def rank_members(db: Database, unit: str, table: str, texts: str, *, shared: boo
     numbers (line 9 comes before line 10).
     """
     chosen, named = f"sentences SEMI JOIN ({texts}) w USING (hash)", NAMED
-    row_bytes = 2**10 + 4 * _text_bytes(db)
+    row_bytes = ROW_BYTES + 4 * _text_bytes(db)
     few = min(_FEW, db.memory // row_bytes)
     rows = db.table(f"SELECT rowid AS row, document FROM {chosen} LIMIT {few + 1}")
     if len(rows) <= few:

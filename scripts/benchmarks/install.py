@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 
 from scripts.benchmarks.bench import ROOT, Bench
@@ -20,6 +21,7 @@ print(json.dumps([len(packages), sum(os.lstat(file).st_blocks * 512 for file in 
 
 def measure(bench: Bench) -> list[Row]:
     folder = bench.work / "install"
+    shutil.rmtree(folder, ignore_errors=True)
     empty = folder / "empty"
     empty.mkdir(parents=True)
     python = folder / "env" / "bin" / "python"
