@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 import esdedup
+from esdedup.columns.database import Database
 from tests.support.elastic_proxy import Proxy, forward
 from tests.support.records import records, table
 from tests.support.stores import KINDS
 from tests.system.robustness.on_a_server import Bytes, results
-
-PART = "esdedup.columns.database._ROW_BYTES"
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +43,8 @@ def test_results_in_parts_are_the_same(
     if place == "server":
         store = f"{request.getfixturevalue('elastic_url')}/{request.getfixturevalue('elastic_prefix')}"
     esdedup.index(source, store=store, unit="record", min_chars=0)
-    monkeypatch.setattr(PART, 2**24)
+    parts = Database.parts
+    monkeypatch.setattr(Database, "parts", lambda db, hashes, rows, _=0: parts(db, hashes, rows, 2**24))
     out = tmp_path / "out"
     esdedup.scan(store=store, out=out)
     assert {name: (out / name).read_bytes() for name in whole} == whole
