@@ -62,9 +62,12 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     return _Kernel(function)
 
 
+_only: list[str] = []
+"""How the names of the modules begin whose kernels alone are compiled."""
+_starts: list[Callable[[], object]] = []
+"""What is called when compiling begins."""
 _spent = [0.0]
 """The seconds for which Python has run kernels."""
-_KERNELS: dict[Any, _Kernel[Any, Any]] = {}
 _TABLES: set[int] = set()
 """The arrays of `kept`, which live as long as the process: their size says nothing about the work."""
 
@@ -131,10 +134,10 @@ class _Kernel(Generic[P, R]):
         functools.update_wrapper(self, function)
         self._function: Any = function
         self._made: Any = None
+        self._inner: Any = None
         self._plain: Any = None
         self._seconds_each = _PLAIN_SECONDS / 4 / _LITTLE  # until it is known
         self._most = _LITTLE
-        _KERNELS[function] = self
 
     def __call__(self, *arguments: P.args, **named: P.kwargs) -> R:
         if self._made is None and self._is_little(size := _size(arguments)):
@@ -146,6 +149,8 @@ class _Kernel(Generic[P, R]):
         """Whether Python runs the function itself in no time: for a few texts, that takes less time than to import
         numba, and much less than to compile.
         """
+        if _only:
+            return not self._function.__module__.startswith(_only[0])
         known = size <= _GROWTH * self._most
         return known and _spent[0] < _PLAIN_SECONDS and size * self._seconds_each <= _PLAIN_SECONDS / 4
 
@@ -163,54 +168,88 @@ class _Kernel(Generic[P, R]):
     def plain(self) -> Any:
         """Return the function as Python runs it, which calls others as Python runs them."""
         if self._plain is None:
-            code, around = self._function.__code__, {**self._function.__globals__, "np": _NUMPY}
-            self._plain = FunctionType(code, around, code.co_name, self._function.__defaults__)
-            for name in code.co_names:
-                called = around.get(name)
-                if not isinstance(called, _Kernel):  # what numba made of one
-                    called = _KERNELS.get(getattr(called, "py_func", None))
-                if called is not None:
-                    around[name] = called.plain()
+            self._plain = self._calling(_Kernel.plain, np=_NUMPY)
         return self._plain
 
     def make(self) -> Any:
-        """Return what numba makes of the function. It replaces this object where compiled code would look for it."""
+        """Return what numba makes of the function, for Python to call."""
         with _one_at_a_time:
             if self._made is None:
-                made, around = _dispatcher(self._function), self._function.__globals__
-                for name in self._function.__code__.co_names:
-                    if isinstance(called := around.get(name), _Kernel):
-                        around[name] = called.make() if called is not self else made
-                self._made = made
+                self._made = _dispatcher(self._calling(_Kernel.inner), for_python=True)
         return self._made
 
+    def inner(self) -> Any:
+        """Return what numba makes of the function for other compiled code. Python may not call it: what would turn its
+        objects into values is left out, which is a tenth of the work.
+        """
+        if self._inner is None:
+            self._inner = _dispatcher(self._calling(_Kernel.inner), for_python=False)
+        return self._inner
 
-def _dispatcher(function: Callable[..., Any]) -> Any:
+    def _calling(self, form: Callable[[_Kernel[Any, Any]], Any], **names: Any) -> FunctionType:
+        """Return a copy of the function that calls other kernels in another `form`."""
+        code, around = self._function.__code__, {**self._function.__globals__, **names}
+        made = FunctionType(code, around, code.co_name, self._function.__defaults__)
+        made.__module__ = self._function.__module__
+        around |= {name: form(called) for name in code.co_names if isinstance(called := around.get(name), _Kernel)}
+        return made
+
+
+def _dispatcher(function: FunctionType, for_python: bool) -> Any:
     import numba
-    from numba.core import caching
+    from numba.core import caching, types
 
     config: Any = numba.config  # numba fills it at run time
+    unliteral: Any = types.unliteral
     folder, content = _folder_of(function.__module__)
     if not any(Path(folder).glob(f"*.{function.__name__}-*.nbi")):
-        _say_that_it_takes_long()
+        _begin_compiling()
     previous = config.CACHE_DIR
     config.CACHE_DIR = folder
     try:
-        made: Any = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+        jit: Any = numba.njit  # its types do not know of the wrappers
+        made = jit(
+            cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=not for_python
+        )(function)
     finally:
         config.CACHE_DIR = previous
     # numba would name a folder after the path of the file, and compare its time: a checkout, and each worker of Spark,
     # has others, with the same content
     cache_file: Any = caching.IndexDataCacheFile
+    base = made._cache._impl.filename_base + ("" if for_python else "-inner")
     made._cache._cache_path = folder
-    made._cache._cache_file = cache_file(folder, made._cache._impl.filename_base, content)
+    made._cache._cache_file = cache_file(folder, base, content)
+    # a variable that begins as a literal would compile what is called with it once more, for this literal
+    template = made.get_call_template
+    made.get_call_template = lambda given, named: template(
+        tuple(map(unliteral, given)), {name: unliteral(each) for name, each in named.items()}
+    )
     return made
 
 
+def when_compiling(start: Callable[[], object]) -> None:
+    """Call `start` when something must be compiled, once in this process."""
+    _starts[:] = [start]
+
+
+def compile_only(modules: str) -> None:
+    """Compile the kernels of modules with names that begin like this, however little there is to do. Python runs all
+    others.
+    """
+    _only[:] = [modules]
+
+
+def is_compiled(module: str) -> bool:
+    """Whether any kernel of a module has been compiled before."""
+    return any(Path(_folder_of(module)[0]).glob("*.nbi"))
+
+
 @cache
-def _say_that_it_takes_long() -> None:
+def _begin_compiling() -> None:
+    for start in _starts:
+        start()
     if sys.stderr.isatty():
-        _log.info("compiling, once after an installation; this takes a minute or more")
+        _log.info("compiling, once after an installation; this takes about a minute")
 
 
 def kept(function: Callable[P, tuple[npt.NDArray[Any], ...]]) -> Callable[P, tuple[npt.NDArray[Any], ...]]:

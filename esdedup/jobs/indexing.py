@@ -25,6 +25,7 @@ from esdedup.formats.remote.remote_path import RemotePath, state_of
 from esdedup.formats.stream import DocumentStream
 from esdedup.jobs.accounting import damages
 from esdedup.jobs.assemble import Assembler, Rows
+from esdedup.jobs.compiling import compile_ahead
 from esdedup.jobs.known_documents import KnownDocuments
 from esdedup.jobs.prepare import BatchPlan, Prepared, prepare
 from esdedup.jobs.progress_bar import Bar
@@ -120,6 +121,8 @@ def index_sources(
     next_number = intake.begin(list(checkpoints), Part.parse(reading.part))
     with ExitStack() as stack:
         bar = stack.enter_context(Bar("index", sum(source.size for source in sources), "B", not quiet))
+        if resources.processes > 1:
+            compile_ahead()
         workers = Workers(resources.processes)
         stack.callback(workers.close)
         kinds = {None if source.path is None else source.path.suffix for source in sources}

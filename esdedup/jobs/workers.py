@@ -57,12 +57,12 @@ class Workers:
             if sys.platform != "win32":
                 inside: Any = self._processes
                 self._work = os.dup(inside._call_queue._reader.fileno())
-            with _without_main():
+            with without_main():
                 self._ready = [self._processes.submit(os.getpid) for _ in range(self.count)]
         if self._processes is None or not all(ready.done() for ready in self._ready):
             return self._threads.submit(work, *given)
         try:
-            with _without_main():  # any submission may start a worker
+            with without_main():  # any submission may start a worker
                 return self._processes.submit(work, *given)
         except BrokenProcessPool as error:
             raise self._loss() from error
@@ -146,7 +146,7 @@ def _processes(count: int) -> ProcessPoolExecutor:
 
 
 @contextmanager
-def _without_main() -> Iterator[None]:
+def without_main() -> Iterator[None]:
     """Hide the caller's script: starting workers would run it again, and they do not need it."""
     script = sys.modules["__main__"]
     sys.modules["__main__"] = ModuleType("__main__")
