@@ -105,7 +105,7 @@ class Compression(Choice):
     def write(self, path: Path, members: Members, *, apart: bool = False) -> None:
         """Write the members to a new file `path`.
 
-        If they are `apart`, what is between two empty pieces is compressed by itself, if the compression has streams.
+        If they are `apart`, what is between two empty pieces is compressed by itself, if a stream costs little.
         """
 
 

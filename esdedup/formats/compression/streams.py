@@ -91,6 +91,9 @@ _Decoder: TypeAlias = bz2.BZ2Decompressor | lzma.LZMADecompressor | _Inflate | _
 class Stream(Compression):
     """Compresses one run of bytes."""
 
+    small: ClassVar[bool] = False
+    """Whether a stream of a few bytes takes little time and room, so that each record of a web archive is one."""
+
     @abstractmethod
     def decode(self, raw: Raw) -> Iterator[bytes]:
         """Yield plain bytes in pieces."""
@@ -105,7 +108,8 @@ class Stream(Compression):
         yield None, closing.enter_context(read_ahead(pieces)) if threads > 1 else pieces
 
     def write(self, path: Path, members: Members, *, apart: bool = False) -> None:
-        """Write all members as one."""
+        """Write all members as one; if they are `apart`, as many small streams."""
+        apart = apart and self.small
         whole = (piece for _, pieces in members for piece in (pieces if apart else gathered(pieces)))
         with path.open("wb") as file:
             for stream in _streams_of(whole) if apart else [whole]:
@@ -150,6 +154,7 @@ class Gzip(Stream):
     """The members of a .gz file."""
 
     name = "gzip"
+    small = True
     endings = (".gz",)
     magic = b"\x1f\x8b\x08"
     errors = (*Compression.errors, zlib.error)
@@ -198,6 +203,7 @@ class Zstandard(Stream):
     """The frames of a .zst file, including skippable ones."""
 
     name = "zstd"
+    small = True
     endings = (".zst",)
     magic = b"\x28\xb5\x2f\xfd"
     errors = (*Compression.errors, zstandard.ZstdError)

@@ -27,15 +27,18 @@ from tests.support.sources import PACK, export, feed_stdin, ids, pack_7z, page, 
 THREADS = pytest.mark.parametrize("threads", [1, 2])
 
 
+LINES = 20_000
+"""Not too compressible, so that they make two blocks of bzip2."""
+
+
 @cache
-def lines(count: int = 40_000) -> bytes:
-    # not too compressible, so that a few megabytes make several bzip2 blocks
+def lines(count: int = LINES) -> bytes:
     source = random.Random(7)
     return b"".join(b"%d\t%s\n" % (n, source.randbytes(30).hex().encode()) for n in range(count))
 
 
 @cache
-def packed(ending: str, begin: int = 0, end: int = 40_000) -> bytes:
+def packed(ending: str, begin: int = 0, end: int = LINES) -> bytes:
     """These lines, compressed, which takes seconds."""
     return PACK[ending](b"".join(lines().splitlines(keepends=True)[begin:end]))
 
@@ -57,9 +60,9 @@ def test_every_compression(tmp_path: Path, ending: str, threads: int) -> None:
 def test_streams_one_after_another(tmp_path: Path, ending: str, threads: int) -> None:
     path = tmp_path / f"table.tsv{ending}"
     padding = b"" if ending in ("", ".zst") else bytes(4)
-    path.write_bytes(packed(ending, end=20_000) + packed(ending, begin=20_000) + padding)
+    path.write_bytes(packed(ending, end=LINES // 2) + packed(ending, begin=LINES // 2) + padding)
     rows = read(path, threads=threads)
-    assert ids(rows) == [str(number) for number in range(40_000)]
+    assert ids(rows) == [str(number) for number in range(LINES)]
 
 
 @pytest.mark.parametrize("ending", PACK)
@@ -88,11 +91,11 @@ def test_truncated(tmp_path: Path, ending: str, threads: int, share: float) -> N
     assert ids(rows) == [str(number) for number in range(len(rows))]
     if share > 0.1:
         # a bzip2 block is all or nothing
-        assert len(rows) > 40_000 * share - (20_000 if ending == ".bz2" else 3_000)
+        assert len(rows) > LINES * share - (14_000 if ending == ".bz2" else 3_000)
 
 
 @THREADS
-@pytest.mark.parametrize("at", [2_000, 500_000, 900_000])
+@pytest.mark.parametrize("at", [2_000, 300_000, 500_000])
 def test_damaged_bzip2_hands_on_no_noise(tmp_path: Path, threads: int, at: int) -> None:
     data = lines()
     whole = bytearray(bz2.compress(data))
@@ -103,7 +106,7 @@ def test_damaged_bzip2_hands_on_no_noise(tmp_path: Path, threads: int, at: int) 
     assert "bzip2" in message
     expected = data.decode().split("\n")
     assert [f"{row['id']}\t{row['text']}" for row in rows] == expected[: len(rows)]
-    if threads > 1 and at > 800_000:
+    if threads > 1 and at > 400_000:
         assert len(rows) > 10_000
 
 
@@ -264,7 +267,7 @@ def test_damaged_archive_keeps_what_stands_before(tmp_path: Path) -> None:
     data[len(data) * 3 // 4] ^= 0xFF
     path.write_bytes(data)
     rows, _ = partial(path, SourceError)
-    assert len(rows) > 15_000
+    assert len(rows) > LINES // 3
 
 
 def test_closing_in_the_middle_stops_the_threads(tmp_path: Path) -> None:
