@@ -190,7 +190,6 @@ class _Kernel(Generic[P, R]):
         """Return a copy of the function that calls other kernels in another `form`."""
         code, around = self._function.__code__, {**self._function.__globals__, **names}
         made = FunctionType(code, around, code.co_name, self._function.__defaults__)
-        made.__module__ = self._function.__module__
         around |= {name: form(called) for name in code.co_names if isinstance(called := around.get(name), _Kernel)}
         return made
 

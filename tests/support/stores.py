@@ -14,11 +14,15 @@ from esdedup.store.duckdb.corpus import FileCorpus
 from esdedup.store.elasticsearch.corpus import ServerCorpus
 from esdedup.store.elasticsearch.results import PublishedResults
 from esdedup.store.results import Results
+from tests.support.full import few
 
 KINDS = ("embedded", "server")
 
 on_opensearch_too = pytest.mark.parametrize("stores", [*KINDS, "opensearch"], indirect=True)
 """Tests of all that a store on a server is asked for; the others ask OpenSearch nothing else."""
+
+on_opensearch_if_full = pytest.mark.parametrize("stores", few([*KINDS, "opensearch"], 0, 1), indirect=True)
+"""Tests that an ordinary run does not try on OpenSearch, too."""
 
 RunJob = Callable[..., dict[str, Any]]
 """`esdedup.run` with a store of the kind that is tested."""

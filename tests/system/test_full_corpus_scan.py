@@ -125,6 +125,7 @@ def indexed(url: str, prefix: str) -> int:
     return int(told["_all"]["primaries"].get("indexing", {}).get("index_total", 0))
 
 
+@pytest.mark.full
 def test_a_killed_call_is_gone_on_with(tmp_path: Path, elastic_url: str, elastic_prefix: str) -> None:
     call = ("-k", 3, f"{elastic_url}/{elastic_prefix}", source(tmp_path, "a", 2000), *SIGNED)
     first, out = begin(tmp_path, *call), tmp_path / "found"

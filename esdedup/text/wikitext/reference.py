@@ -1,7 +1,7 @@
 """The reference cleaner: mwparserfromhell, in a separate process that can be killed.
 
 Its tokenizer runs for minutes on some inputs and cannot be interrupted. So a page that takes too long costs the
-process, not the run.
+process, not the run. What counts is processor time: how busy a machine is makes no difference to what is read.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 
+import psutil
 import pyarrow as pa
 
 from esdedup.errors import EsdedupError, SettingsError, UnparsablePageError
@@ -46,15 +47,9 @@ class ReferenceCleaner(Cleaner):
     def clean(self, text: str) -> str:
         """Return the plain text of one page. Raises `UnparsablePageError` if the parser fails or takes too long."""
         process = self._process or self._start()
-        late = threading.Event()
-
-        def stop() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(self._time_limit, stop)
-        timer.daemon = True
-        timer.start()
+        done, late = threading.Event(), threading.Event()
+        watch = threading.Thread(target=_watch, args=(process, self._time_limit, done, late), daemon=True)
+        watch.start()
         answer: bytes | None = None
         try:
             assert process.stdin is not None and process.stdout is not None
@@ -63,8 +58,8 @@ class ReferenceCleaner(Cleaner):
         except OSError:
             pass  # the process has ended: the missing answer is handled below
         finally:
-            timer.cancel()
-            timer.join()
+            done.set()
+            watch.join()
             if answer is None or late.is_set():
                 self.close()
         if answer is None:
@@ -137,3 +132,20 @@ class ReferenceCleaner(Cleaner):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _watch(process: subprocess.Popen[bytes], limit: float, done: threading.Event, late: threading.Event) -> None:
+    """Kill a process, and set `late`, if it takes `limit` seconds of processor time before `done`."""
+    with suppress(psutil.Error):  # it has ended
+        watched = psutil.Process(process.pid)
+        begun = _processor_time(watched)
+        while (left := begun + limit - _processor_time(watched)) > 0:
+            if done.wait(max(left, 0.01)):
+                return
+        late.set()
+        process.kill()
+
+
+def _processor_time(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)

@@ -13,7 +13,7 @@ import esdedup
 from tests.support.corpus import corpus
 from tests.support.dumps import dump
 from tests.support.records import RECORDS, table
-from tests.support.stores import RunJob, on_opensearch_too
+from tests.support.stores import RunJob, on_opensearch_if_full
 
 FILES = ("pairs.jsonl", "clusters.jsonl", "clusters.txt")
 LIKE_SENTENCES: dict[str, Any] = {**RECORDS, "min_chars": 75}
@@ -60,7 +60,7 @@ def sums(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("what", ["rows", "pages"])
-@on_opensearch_too
+@on_opensearch_if_full
 @pytest.mark.both_stores
 def test_results_are_those_of_0_1_0(tmp_path: Path, run: RunJob, what: str) -> None:
     source, options = (rows(tmp_path), LIKE_SENTENCES) if what == "rows" else (pages(tmp_path), {})

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +45,12 @@ def wanted(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
             if isinstance(each, kernels._Kernel):
                 add(each)
 
-    def make(kernel: Any) -> Callable[..., Any]:
-        add(kernel)
-        return lambda *arguments, **named: kernel._run_plain(0, *arguments, **named)
+    def call(kernel: Any, *arguments: Any, **named: Any) -> Any:
+        if not kernel._is_little(kernels._size(arguments)):
+            add(kernel)
+        return kernel._run_plain(0, *arguments, **named)
 
-    monkeypatch.setattr(kernels._Kernel, "make", make)
+    monkeypatch.setattr(kernels._Kernel, "__call__", call)
     yield names
     kernels._only.clear()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import tomllib
 from importlib import resources
 from pathlib import Path
@@ -39,9 +40,20 @@ def articles(folder: Path) -> Path:
     return table(folder / "articles.tsv", rows)
 
 
+@pytest.fixture(scope="module")
+def in_a_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a run on a file leaves: made once, and copied for each test."""
+    folder = tmp_path_factory.mktemp("made")
+    esdedup.run(articles(folder), out=folder, report=False, lookup=False, **preset())
+    return folder
+
+
 @pytest.fixture
-def store(tmp_path: Path, run: RunJob, stores: Stores) -> str:
-    run(articles(tmp_path), out=tmp_path, **preset())
+def store(tmp_path: Path, run: RunJob, stores: Stores, in_a_file: Path) -> str:
+    if stores.on_server:
+        run(articles(tmp_path), out=tmp_path, **preset())
+    else:
+        shutil.copytree(in_a_file, tmp_path, dirs_exist_ok=True)
     return stores.at(tmp_path)
 
 

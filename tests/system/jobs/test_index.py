@@ -26,7 +26,7 @@ from tests.support.dumps import dump
 from tests.support.full import FULL, few
 from tests.support.killed import KilledError
 from tests.support.records import SIGNED, records, table
-from tests.support.stores import RunJob, Stores, on_opensearch_too
+from tests.support.stores import RunJob, Stores, on_opensearch_if_full
 from tests.support.written import lines, results
 
 
@@ -89,7 +89,7 @@ def test_batches_do_not_show_in_a_history(
     assert results(tmp_path / "whole") == results(tmp_path / "parts")
 
 
-@on_opensearch_too
+@on_opensearch_if_full
 @pytest.mark.both_stores
 def test_indexing_again_skips_replaces_and_adds(tmp_path: Path, address: str, run: RunJob) -> None:
     rows = records(4, 200)
@@ -211,7 +211,7 @@ def a_folder_of_texts(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("after", few([0, 2], 1))
-@pytest.mark.parametrize("make", [doubled_ids, one_long_history, a_folder_of_texts])
+@pytest.mark.parametrize("make", few([doubled_ids, one_long_history, a_folder_of_texts], 0, 1))
 def test_a_reading_killed_anywhere_is_finished(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -12,6 +12,7 @@ import pytest
 import esdedup
 from esdedup.errors import UsageError
 from tests.support.corpus import corpus
+from tests.support.full import few
 from tests.support.stores import Stores
 from tests.support.written import lines
 
@@ -43,7 +44,7 @@ def jsonl(path: Path, rows: list[dict[str, Any]] = ROWS) -> Path:
     return path
 
 
-@pytest.mark.parametrize("keep", KEEPS)
+@pytest.mark.parametrize("keep", few(KEEPS, 1, 5))
 def test_files_tables_and_stores_keep_the_same_rows(keep: str, tmp_path: Path, stores: Stores) -> None:
     source = jsonl(tmp_path / "news.jsonl")
     found = esdedup.dedupe(ROWS, columns="text", keep=keep)

@@ -10,6 +10,7 @@ import pytest
 import esdedup
 from esdedup.errors import SettingsError, StoreError
 from tests.support.commands import esdedup as command
+from tests.support.full import few
 from tests.support.records import records, table
 from tests.support.stores import RunJob, Stores
 from tests.support.written import lines, results
@@ -20,11 +21,14 @@ QUERIES: dict[str, Any] = {**RECORDS, "candidates": "queries", "verify": "words"
 
 @pytest.mark.parametrize(
     "options",
-    [
-        {"same_first_word": True, "top": 2},
-        {"query_by": "signature", "signature": 8},
-        {"verify": "cosine", "cosine": 0.5, "word_edit_distance": None, "reciprocal": True},
-    ],
+    few(
+        [
+            {"same_first_word": True, "top": 2},
+            {"query_by": "signature", "signature": 8},
+            {"verify": "cosine", "cosine": 0.5, "word_edit_distance": None, "reciprocal": True},
+        ],
+        0,
+    ),
 )
 def test_both_stores_find_the_same(tmp_path: Path, run: RunJob, options: dict[str, Any]) -> None:
     source = table(tmp_path / "a.tsv", records(111, 300))

@@ -20,6 +20,7 @@ from esdedup.errors import StoreError, UsageError
 from esdedup.store.store import Store
 from tests.support import commands
 from tests.support.corpus import edited, jaccard, sentence, shingle_set
+from tests.support.full import few
 from tests.support.records import SIGNED, records, table
 from tests.support.stores import KINDS
 
@@ -266,7 +267,7 @@ def test_a_store_on_a_server_gets_what_it_lacks_at_the_first_question(tmp_path: 
     esdedup.drop(store=store)
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "opensearch"])
+@pytest.mark.parametrize("kind", few([*KINDS, "opensearch"], 0, 1))
 def test_what_is_gone_takes_nobody_s_place(tmp_path: Path, request: pytest.FixtureRequest, kind: str) -> None:
     rows = [(f"d{number:02}", f"The same beginning, and then the number {number:02}.") for number in range(40)]
     store = str(tmp_path / "s.duckdb")

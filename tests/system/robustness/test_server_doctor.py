@@ -121,7 +121,7 @@ WRONG: dict[str, tuple[Callable[[Site], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("what", few(WRONG, 0, 4, 12))
+@pytest.mark.parametrize("what", few(WRONG, 0, 4))
 def test_what_is_wrong_is_named_and_mended(what: str, site: Site, job: Job, tmp_path: Path) -> None:
     do, name = WRONG[what]
     store = f"{site.url}/{site.prefix}"
