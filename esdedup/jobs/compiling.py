@@ -34,8 +34,8 @@ def compile_ahead() -> None:
 
 
 def _start() -> None:
-    alone = multiprocessing.current_process().daemon  # such a process of a caller may start no others
-    if not alone and not kernels.is_compiled(_LAST_KERNEL):
+    childless = multiprocessing.current_process().daemon  # such a process of a caller may start no others
+    if not childless and not kernels.is_compiled(_LAST_KERNEL):
         with suppress(OSError), without_main():
             multiprocessing.get_context("spawn").Process(target=_compile, daemon=True).start()
 
