@@ -16,7 +16,6 @@ _LAST = "esdedup.analysis."
 """What a job runs last takes a quarter of the time to compile, and what reads a wiki half of it. The rest follows:
 either process finds what the other one has compiled.
 """
-_LAST_KERNEL = f"{_LAST}changes"
 _TEXTS = (
     "Aldau is a parish of the district of Sulona and had 1,204 residents in the census of the year 1920.",
     "Barwood is a parish of the district of Sulona and had 1,936 residents in the census of the year 1920.",
@@ -35,7 +34,7 @@ def compile_ahead() -> None:
 
 def _start() -> None:
     childless = multiprocessing.current_process().daemon  # such a process of a caller may start no others
-    if not childless and not kernels.is_compiled(_LAST_KERNEL):
+    if not childless and not kernels.is_compiled(f"{_LAST}changes"):
         with suppress(OSError), without_main():
             multiprocessing.get_context("spawn").Process(target=_compile, daemon=True).start()
 

@@ -27,8 +27,8 @@ from tests.support.sources import PACK, export, feed_stdin, ids, pack_7z, page, 
 THREADS = pytest.mark.parametrize("threads", [1, 2])
 
 
-LINES = 20_000
-"""Not too compressible, so that they make two blocks of bzip2."""
+LINES = 30_000
+"""Not too compressible, so that they make three blocks of bzip2."""
 
 
 @cache
@@ -95,7 +95,7 @@ def test_truncated(tmp_path: Path, ending: str, threads: int, share: float) -> N
 
 
 @THREADS
-@pytest.mark.parametrize("at", [2_000, 300_000, 500_000])
+@pytest.mark.parametrize("at", [2_000, 500_000, 900_000])
 def test_damaged_bzip2_hands_on_no_noise(tmp_path: Path, threads: int, at: int) -> None:
     data = lines()
     whole = bytearray(bz2.compress(data))
@@ -106,7 +106,7 @@ def test_damaged_bzip2_hands_on_no_noise(tmp_path: Path, threads: int, at: int) 
     assert "bzip2" in message
     expected = data.decode().split("\n")
     assert [f"{row['id']}\t{row['text']}" for row in rows] == expected[: len(rows)]
-    if threads > 1 and at > 400_000:
+    if threads > 1 and at > 800_000:
         assert len(rows) > 10_000
 
 
@@ -267,7 +267,7 @@ def test_damaged_archive_keeps_what_stands_before(tmp_path: Path) -> None:
     data[len(data) * 3 // 4] ^= 0xFF
     path.write_bytes(data)
     rows, _ = partial(path, SourceError)
-    assert len(rows) > LINES // 3
+    assert len(rows) > LINES * 3 // 8
 
 
 def test_closing_in_the_middle_stops_the_threads(tmp_path: Path) -> None:

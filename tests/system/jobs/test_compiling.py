@@ -35,15 +35,12 @@ def wanted(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
     """The names of all kernels that would be compiled. Python runs them instead."""
     names: set[str] = set()
 
-    def called(kernel: Any) -> Iterator[Any]:
-        around = kernel._function.__globals__
-        return (around[name] for name in kernel._function.__code__.co_names if name in around)
-
     def add(kernel: Any) -> None:
-        names.add(f"{kernel._function.__module__}.{kernel._function.__name__}")
-        for each in called(kernel):
-            if isinstance(each, kernels._Kernel):
-                add(each)
+        function = kernel._function
+        names.add(f"{function.__module__}.{function.__name__}")
+        for name in function.__code__.co_names:
+            if isinstance(called := function.__globals__.get(name), kernels._Kernel):
+                add(called)
 
     def call(kernel: Any, *arguments: Any, **named: Any) -> Any:
         if not kernel._is_little(kernels._size(arguments)):

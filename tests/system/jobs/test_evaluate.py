@@ -44,7 +44,7 @@ def articles(folder: Path) -> Path:
 def in_a_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a run on a file leaves: made once, and copied for each test."""
     folder = tmp_path_factory.mktemp("made")
-    esdedup.run(articles(folder), out=folder, report=False, lookup=False, **preset())
+    Stores("embedded", "").run(articles(folder), out=folder, **preset())
     return folder
 
 
