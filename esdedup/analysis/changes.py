@@ -175,9 +175,9 @@ def _compare_slot(
         return
     row[_SLOTS] += 1
     row[_UNITS] += _are_other_units(known, left, left_moved, right, right_moved)
-    if _has(roles, left, left_moved, NEGATIVE) != _has(roles, right, right_moved, NEGATIVE):
-        row[_NEGATIONS] += 1
-        row[_MERE_NEGATIONS] += not (_says(roles, left, left_moved) or _says(roles, right, right_moved))
+    negated = _has(roles, left, left_moved, NEGATIVE) != _has(roles, right, right_moved, NEGATIVE)
+    row[_NEGATIONS] += negated
+    differs = False
     dated = dated or _has(roles, left, left_moved, DATED) or _has(roles, right, right_moved, DATED)
     said = False
     for sort, kind in enumerate((NUMBER, NAME, PLAIN)):
@@ -195,6 +195,7 @@ def _compare_slot(
             if same:
                 row[_SPELLINGS] += 1
                 continue
+            differs = True
             if kind == PLAIN:
                 row[_OPPOSITES] += _are_negated(words, left, left_moved, right, right_moved)
             fractions = (roles[lost] | roles[found]) & FRACTION > 0
@@ -209,19 +210,23 @@ def _compare_slot(
             row[_WHOLE_NAMES] += kind == NAME and gone > 1 and come > 1
             row[_BEGINNING_NAMES] += kind == NAME and begins
         elif gone > 0 or come > 0:
+            differs = True
             row[_MORE + sort] += 1
             row[_ADDED] += gone + come
+    row[_MERE_NEGATIONS] += negated and not differs
     if not said:
         row[_LITTLE_SWAPS if lefts > 0 and rights > 0 else _LITTLE_MORE] += 1
 
 
 @compiled
 def _content(form: Classes, roles: Classes, some: Numbers, moved: Flags, wanted: bool, kind: int) -> tuple[int, int]:
-    """Count the words of a form that say something, and have moved or have not; return the first of them, too."""
+    """Count the words of a form that say something, and have moved or have not; return the first of them, too. What
+    merely negates is counted elsewhere.
+    """
     count, first = 0, -1
     for place in range(len(some)):
         word = some[place]
-        if moved[place] == wanted and form[word] == kind and not roles[word] & FUNCTION:
+        if moved[place] == wanted and form[word] == kind and not roles[word] & (FUNCTION | NEGATIVE):
             if count == 0:
                 first = word
             count += 1
@@ -235,8 +240,8 @@ def _are_alike(
 ) -> bool:  # fmt: skip
     """Return whether the words of a form of both sides are spelled alike: `each` of them, or the first ones."""
     data, begin, end, form, roles = words.data, words.begin, words.end, known.form, known.roles
-    ones = left[(form[left] == kind) & ~left_moved & (roles[left] & FUNCTION == 0)]
-    twos = right[(form[right] == kind) & ~right_moved & (roles[right] & FUNCTION == 0)]
+    ones = left[(form[left] == kind) & ~left_moved & (roles[left] & (FUNCTION | NEGATIVE) == 0)]
+    twos = right[(form[right] == kind) & ~right_moved & (roles[right] & (FUNCTION | NEGATIVE) == 0)]
     for place in range(len(ones) if each else 1):
         a, a_end, b, b_end = begin[ones[place]], end[ones[place]], begin[twos[place]], end[twos[place]]
         short = kind == NAME and (is_short_for(data, a, a_end, b, b_end) or is_short_for(data, b, b_end, a, a_end))
@@ -272,15 +277,6 @@ def _has(roles: Classes, some: Numbers, moved: Flags, role: int) -> bool:
     found = False
     for place in range(len(some)):
         found = found or (not moved[place] and roles[some[place]] & role > 0)
-    return found
-
-
-@compiled
-def _says(roles: Classes, some: Numbers, moved: Flags) -> bool:
-    """Return whether a word that has not moved says more than that something is or is not so."""
-    found = False
-    for place in range(len(some)):
-        found = found or (not moved[place] and not roles[some[place]] & (NEGATIVE | FUNCTION))
     return found
 
 

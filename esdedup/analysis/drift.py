@@ -19,7 +19,7 @@ from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.values import DATE, NOTHING, WORDS, Value, difference, read_value, same_value
 from esdedup.analysis.values import NAME as NAME_TYPE
 from esdedup.analysis.word_forms import NAME, Measures
-from esdedup.analysis.word_meanings import are_opposites, lexicon
+from esdedup.analysis.word_meanings import are_opposites, excludes, lexicon
 from esdedup.columns.cuts import roots, unite
 
 _MOST_VALUES = 200
@@ -81,11 +81,11 @@ def contradictions_among(
     that are `stale`, one for each value that was corrected.
     """
     counts = {place: len(held.members[place]) for place in places}
-    only_moved = bool(compared.changed[:, CHANGES.index("only moved")].any())
+    moved = compared.changed[:, [CHANGES.index(name) for name in ("only moved", "opposites")]].any()
     differing = []
     for slot in held.aligned.frame.slots:
         values = {place: slot.value(place) for place in places}
-        groups = _by_value(values, counts, only_moved)
+        groups = _by_value(values, counts, bool(moved))
         if len(groups) > 1 and (found := _surest(slot, values, groups, compared)) is not None:
             differing.append(found)
     for found in _deciding(differing):
@@ -101,7 +101,8 @@ def _surest(
 ) -> _Differing | None:
     """Return the pair of texts with different values in a slot that most likely contradict each other.
 
-    An empty value contradicts another one if that negates, or if words have only moved from there.
+    An empty value contradicts another one if that negates, if words have only moved from there, or if its opposite
+    stands elsewhere.
     """
     group_of = {place: number for number, group in enumerate(groups) for place in group}
     sides = [np.array([group_of.get(place, -1) for place in side.tolist()]) for side in (compared.one, compared.two)]
@@ -109,7 +110,9 @@ def _surest(
     empty = np.array([values[group[0]].type == NOTHING for group in groups])
     if empty.any() and not _is_negated(values):
         added = (empty[sides[0]] | empty[sides[1]]) & (compared.changed[:, CHANGES.index("only moved")] == 0)
-        likely = np.where(added, 0.0, likely)
+        apart = np.array([excludes(values[group[0]].text) for group in groups])
+        elsewhere = (apart[sides[0]] | apart[sides[1]]) & (compared.changed[:, CHANGES.index("opposites")] > 0)
+        likely = np.where(added & ~elsewhere, 0.0, likely)
     pair = int(np.argmax(likely)) if len(likely) else 0
     if not len(likely) or likely[pair] < LEAST_LISTED:
         return None
@@ -145,7 +148,7 @@ def _fact(slot: Slot, values: Sequence[str], changed: Measures) -> str:
     negated = [any(word in lexicon().negatives for word in some) for some in words]
     if negated[0] != negated[1]:
         return NEGATION
-    if are_opposites(*values):
+    if are_opposites(*values) or (changed[CHANGES.index("opposites")] and "" in map(str.strip, values)):
         return OPPOSITE
     if changed[CHANGES.index("moved")] and slot.type not in ("number", "quantity", "date"):
         return ORDER
@@ -154,15 +157,17 @@ def _fact(slot: Slot, values: Sequence[str], changed: Measures) -> str:
 
 def _deciding(differing: Sequence[_Differing]) -> Iterator[_Differing]:
     """Yield the slots that state facts: other words only if nothing else differs, and dates only if they are not the
-    time of another fact. Exchanged words are told once.
+    time of another fact. Exchanged words are told once, and so are opposites that stand in two slots.
     """
     facts = [found for found in differing if found.fact != WORDS] or differing
     facts = [found for found in facts if found.fact != DATE] or facts
-    exchanged = False
+    told = set()
     for found in facts:
-        if found.fact != ORDER or not exchanged:
+        halved = found.fact == OPPOSITE and any(not found.slot.value(group[0]).text for group in found.groups)
+        if found.fact not in told:
             yield found
-        exchanged = exchanged or found.fact == ORDER
+        if halved or found.fact == ORDER:
+            told.add(found.fact)
 
 
 def _told(found: _Differing, compared: Compared, held: ClusterTexts) -> dict[str, Any]:
@@ -266,16 +271,16 @@ def _is_negated(values: Mapping[int, Value]) -> bool:
     return any(some & known.negatives and some - known.negatives <= known.function for some in words)
 
 
-def _by_value(values: Mapping[int, Value], counts: Mapping[int, int], only_moved: bool) -> list[list[int]]:
+def _by_value(values: Mapping[int, Value], counts: Mapping[int, int], moved: bool) -> list[list[int]]:
     """Group the indices of texts with the same value. The order of the texts does not matter.
 
     If there are very many values, the most common ones are compared. Empty values are left out, unless others negate or
-    there are texts in which words have `only_moved`: those leave an empty slot.
+    there are texts in which words have only `moved`, or which have opposites: those leave an empty slot.
     """
     by_text: dict[str, list[int]] = {}
     negated = _is_negated(values)
     for place, value in values.items():
-        if value.type != NOTHING or negated or only_moved:
+        if value.type != NOTHING or negated or moved:
             by_text.setdefault(value.text, []).append(place)
     commonest = sorted(by_text, key=lambda text: (-sum(counts[place] for place in by_text[text]), text))[:_MOST_VALUES]
     alike = [

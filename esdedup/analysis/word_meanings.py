@@ -31,6 +31,9 @@ FUNCTION, DATED, NEGATIVE, YEAR, PRONOUN, ARTICLE, SHARE, FRACTION = 1, 2, 4, 8,
 UNITS = 100_000
 """Axes of opposites from here on are what units measure."""
 
+_CENTURY = 1200.0  # months
+_DEGREE = ord("°")
+
 UNCLEAR_UNITS = {"in", "second", "t", "min"}
 """Units that are also other words. After a number they are not units, unless they change with it."""
 
@@ -90,6 +93,8 @@ class _Known(NamedTuple):
     units: Hashes
     dimension: Numbers
     unit: Numbers
+    degrees: tuple[Hashes, Numbers, Numbers]  # letters behind the sign
+    centuries: Hashes
 
 
 def meant(words: Words) -> Meant:
@@ -116,6 +121,10 @@ def meant(words: Words) -> Meant:
     at, found = _places_in(words.hash, known.units)
     behind = np.flatnonzero(found & (np.append(SIGN, form)[:-1] == NUMBER))
     axis[behind], side[behind] = known.dimension[at[behind]], known.unit[at[behind]]
+    letters, dimension, unit = known.degrees
+    at, found = _places_in(words.hash, letters)
+    behind = np.flatnonzero(found & (np.append(0, words.sign)[:-1] == _DEGREE))
+    form[behind], axis[behind], side[behind] = PLAIN, dimension[at[behind]], unit[at[behind]]
     hashes = _as_figures(words, form, years)
     hashes[named] = words.hash[named]
     return Meant(hashes, form, roles, axis, side, firsts)
@@ -172,8 +181,9 @@ def _whole_years(words: Words, form: Classes, years: Flags) -> list[tuple[int, s
 
 def _roman(words: Words, form: Classes) -> list[tuple[int, str]]:
     """Return the words that are numbers in Roman figures, which become numbers, and their figures. A single letter is
-    one only behind a name.
+    one only behind a name, or beside a century.
     """
+    century = np.concatenate(([False], are_in(words.hash, _known().centuries), [False]))
     first = words.data[words.begin] if len(words.begin) else words.begin
     size = words.end - words.begin
     some = np.flatnonzero((form == NAME) & np.isin(first, _ROMAN_LETTERS) & (size <= _LONGEST_ROMAN))
@@ -182,7 +192,10 @@ def _roman(words: Words, form: Classes) -> list[tuple[int, str]]:
     found = []
     for word in some.tolist():
         match = _ROMAN.match(bytes(words.data[words.begin[word] : words.end[word]]).decode())
-        if match is None or not match[0] or (len(match[1] + match[2]) == 1 and (word == 0 or form[word - 1] != NAME)):
+        if match is None or not match[0]:
+            continue
+        beside = century[word] or century[word + 2] or (word > 0 and form[word - 1] == NAME)
+        if len(match[1] + match[2]) == 1 and not beside:
             continue
         ones = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX").index(match[2])
         found.append((word, str(10 * len(match[1]) + ones)))
@@ -208,6 +221,8 @@ def _known() -> _Known:
     measured = {name: number for number, name in enumerate(sorted({of for of, _ in units().values()}), UNITS)}
     sized = {name: (measured[of], round(1e9 * factor)) for name, (of, factor) in units().items()}
     sized = {name: unit for name, unit in sized.items() if name not in UNCLEAR_UNITS}
+    degrees = _on_axes({name[1:]: unit for name, unit in sized.items() if name[0] == chr(_DEGREE)})
+    centuries = hashes_of(name for name, unit in units().items() if unit == ("calendar", _CENTURY))
     figures = {word: str(value) for word, value in {**all_words.ordinals, **all_words.numbers}.items()}
     figures |= {word: f"month{value}" for word, value in all_words.months.items()}
     spelled, written = (split_words(text_column(list(some))) for some in zip(*sorted(figures.items()), strict=True))
@@ -228,8 +243,8 @@ def _known() -> _Known:
             (SHARE, hashes_of(name for name, (of, _) in units().items() if of == "share")),
             (FRACTION, hashes_of(set(all_words.fractions) - set(all_words.ordinals))),
         ),
-        *_axes(crc32(_opposites_as_written().encode())), *_on_axes(sized),  # type: ignore[call-arg]  # three each
-    )  # fmt: skip
+        *_axes(crc32(_opposites_as_written().encode())), *_on_axes(sized), degrees, centuries,  # type: ignore[call-arg]
+    )  # fmt: skip  # three each
 
 
 def _on_axes(sides: Mapping[str, tuple[int, int]]) -> tuple[Hashes, Numbers, Numbers]:
@@ -241,7 +256,7 @@ def _on_axes(sides: Mapping[str, tuple[int, int]]) -> tuple[Hashes, Numbers, Num
     return hashes, of[:, 0].copy(), of[:, 1].copy()
 
 
-_LAST_BITS = np.uint64(2**16 - 1)
+_BITS_A_HASH = 16
 
 
 def are_in(hashes: Hashes, listed: Hashes) -> Flags:
@@ -253,9 +268,10 @@ def _places_in(hashes: Hashes, listed: Hashes) -> tuple[Numbers, Flags]:
     """Return where hashes may stand among a few that are sorted, and whether they do. Most do not, as their last bits
     say: that takes a tenth of the time of a search.
     """
-    maybe, at = np.zeros(2**16, np.bool_), np.zeros(len(hashes), np.int64)
-    maybe[listed & _LAST_BITS] = True
-    asked = np.flatnonzero(maybe[hashes & _LAST_BITS])
+    last = np.uint64(2 ** (_BITS_A_HASH * len(listed)).bit_length() - 1)
+    maybe, at = np.zeros(int(last) + 1, np.bool_), np.zeros(len(hashes), np.int64)
+    maybe[listed & last] = True
+    asked = np.flatnonzero(maybe[hashes & last])
     at[asked] = np.minimum(np.searchsorted(listed, hashes[asked]), len(listed) - 1)
     return at, np.asarray(listed[at] == hashes)
 
@@ -319,6 +335,12 @@ def are_opposites(one: str, two: str) -> bool:
     axis, side = (known.axis[:parted], known.axis[parted:]), (known.side[:parted], known.side[parted:])
     same = (axis[0][:, None] == axis[1]) & (axis[0] > 0)[:, None]
     return bool((same & (side[0][:, None] != side[1])).any())
+
+
+def excludes(text: str) -> bool:
+    """Return whether a text has a word that excludes another one."""
+    axis = meant(split_words(text_column([text]))).axis
+    return bool(((axis > 0) & (axis < UNITS)).any())
 
 
 def _opposites() -> dict[str, tuple[int, int]]:

@@ -58,7 +58,7 @@ def run(
         UsageError: An option is unknown, out of range or does not apply.
         SourceError: A source is missing or damaged.
         StoreSourcesError: The store holds other sources.
-        NothingCompared: Every text was left out. The files are written; the summary is its `result`.
+        NothingCompared: There is no text, or all was left out. The files are written; the summary is its `result`.
 
     Example:
         >>> esdedup.run("dump.xml.bz2", out="found", jaccard=0.9)  # doctest: +SKIP
@@ -111,7 +111,7 @@ def run(
             steps.publish(opened, fresh=fresh, keep=keep_generations)
         if behind and store is not None:
             searching.make_lookup(store, resources, quiet=quiet)
-    refuse_nothing(found.records, found.settings["unit"], found)
+    refuse_nothing(found.records, found.settings["unit"], found, empty=True)
     return found
 
 

@@ -112,7 +112,7 @@ def refuse_nothing(records: Mapping[str, Any] | Result, unit: str, result: Any, 
     left_out = records["not_compared"]
     total = sum(left_out.values())
     if empty and total == records["in"] and left_out.keys() <= {NO_TEXT}:
-        raise NothingCompared("the sources are empty: nothing was compared", result)
+        raise NothingCompared("there is no text in the sources: nothing was compared", result)
     if total and total == records["in"] and left_out.keys() != {NO_TEXT}:  # an empty file is no mistake
         why = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
         raise NothingCompared(f"none of {total:,} {unit}s was compared: {why}", result)

@@ -30,6 +30,9 @@ LABELS = Path(__file__).with_name("truth.tsv")
 VERDICTS = Path(__file__).with_name("verdicts.tsv")
 """Pairs of texts by their content hashes: whether a person says that they contradict each other."""
 
+WRITTEN = {"later": "written afterwards: ", "last": "written last: "}
+"""Sets of planted edits of sentences that were written for them."""
+
 FIRST, ENOUGH = 20, 0.5
 SURE_KINDS = ("number", "negation", "quantity")
 """Kinds of planted edits of which nearly all are to be listed."""
@@ -54,8 +57,8 @@ def measure(bench: Bench) -> list[Row]:
     half = HALVES[0] if bench.small else HALVES[1]
     corpora = ("heads", "learning") if bench.small else tuple(CORPORA)
     rows = _pairs(bench.data, folder, half)
-    for plants in (half,) if bench.small else (half, "later"):
-        where = "written afterwards: " if plants == "later" else ""
+    for plants in (half,) if bench.small else (half, *WRITTEN):
+        where = WRITTEN.get(plants, "")
         found = _plants(bench.data, folder, plants) + _stale(bench.data, folder, plants)
         rows += [replace(row, measure=where + row.measure) for row in found]
     labelled = [clustered(bench.data, folder, corpus, half) for corpus in corpora]
@@ -160,8 +163,15 @@ def _plants(data: Path, folder: Path, half: str) -> list[Row]:
         for pair in told:
             sure[pair] = max(sure.get(pair, 0.0), row["confidence"])
     listed: dict[str, list[bool]] = defaultdict(list)
+    cluster_of = {
+        value: cluster["id"]
+        for cluster in corpus.clusters()
+        for value in hashes_of([member["text"] for member in cluster["members"]])
+    }
     for pair, plant in by_pair.items():
-        names = (plant.kind, plant.setting, plant.language) if plant.side == "contradiction" else ()
+        a, b = (cluster_of.get(value) for value in pair)
+        near = ("near",) if a is not None and a == b else ()
+        names = (plant.kind, plant.setting, plant.language, *near) if plant.side == "contradiction" else ()
         for name in (plant.side, *names):
             listed[name].append(pair in sure)
     right = [by_pair[pair].side == "contradiction" for pair, likely in sure.items() if likely >= ENOUGH]
@@ -171,6 +181,7 @@ def _plants(data: Path, folder: Path, half: str) -> list[Row]:
         at_least(
             f"{len(listed['contradiction'])} planted contradictions listed", _mean(listed["contradiction"]), "", 0.8
         ),
+        Row(f"{len(listed['near'])} of these that are in one cluster: listed", _mean(listed["near"])),
         *(at_least(f"planted: {kind}", _mean(listed[kind]), "", 0.85 if kind in SURE_KINDS else 0.6) for kind in kinds),
         *(Row(f"planted in documents, {setting}", _mean(listed[setting])) for setting in SETTINGS),
         *(

@@ -9,7 +9,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -20,6 +20,7 @@ import esdedup
 from esdedup.analysis.classify import shared_in_clusters
 from esdedup.columns.arrays import text_buffers
 from esdedup.columns.hashing import content_hashes
+from esdedup.errors import NothingCompared
 from esdedup.formats.compression.opener import Opened
 from esdedup.store.shared_documents import SHARED_IN_CLUSTERS, find_shared
 
@@ -101,7 +102,8 @@ def clustered(data: Path, folder: Path, corpus: str, half: str, **options: Any) 
     names, read = (CORPORA | HISTORIES)[corpus]
     sources = [_cut(data / "wiki" / name, folder / "halves", half) for name in names]
     out = folder / f"{corpus}-{half}"
-    esdedup.run(*sources, out=out, fresh=True, lookup=False, report=False, **OPTIONS, **read, **options)
+    with suppress(NothingCompared):  # a dump of one page has an empty half
+        esdedup.run(*sources, out=out, fresh=True, lookup=False, report=False, **OPTIONS, **read, **options)
     return Clustered(corpus, half, out)
 
 

@@ -223,9 +223,10 @@ def test_a_column_that_no_record_has_is_named(tmp_path: Path) -> None:
 
 def test_empty_files_alone_are_said(tmp_path: Path) -> None:
     (tmp_path / "empty.txt").write_text("")
-    answer = said("dedupe", tmp_path / "empty.txt", "-o", tmp_path / "x")
-    assert (answer.code, answer.err) == (1, "esdedup: the sources are empty: nothing was compared\n")
-    assert (tmp_path / "x" / "empty.txt").read_text() == ""
+    for verb in ("dedupe", "run"):
+        answer = said(verb, tmp_path / "empty.txt", "-o", tmp_path / verb)
+        assert (answer.code, answer.err) == (1, "esdedup: there is no text in the sources: nothing was compared\n")
+    assert (tmp_path / "dedupe" / "empty.txt").read_text() == ""
     (tmp_path / "text.txt").write_text("One.")
     both = tmp_path / "empty.txt", tmp_path / "text.txt"
     assert said("dedupe", *both, "-o", tmp_path / "y").code == 0, "one of several is no mistake"
