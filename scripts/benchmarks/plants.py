@@ -35,7 +35,7 @@ DUMPS = {
     "later": ("enwiki-2025-head.xml.bz2", "berlin/fr.xml.bz2", "ukwiki-2023-head.xml.bz2", "jawiki-2023-head.xml.bz2"),
     "last": ("enwiki-2025-head.xml.bz2", "berlin/fr.xml.bz2"),
 }  # fmt: skip
-"""The dumps whose sentences were edited, by half. `later` and `last` are sentences written after the other half was seen.
+"""The dumps whose sentences were edited, by half. `later` and `last` were written after the other half had been seen.
 Those of `last` whose ids begin with `last-a` were looked at when words were added; those of `last-b` never were.
 """
 
