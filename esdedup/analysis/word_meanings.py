@@ -80,6 +80,14 @@ class Meant(NamedTuple):
         )  # fmt: skip
 
 
+class _Sides(NamedTuple):
+    """Words that exclude each other: their hashes, sorted, with the axis and side of each."""
+
+    hashes: Hashes
+    axis: Numbers
+    side: Numbers
+
+
 class _Known(NamedTuple):
     figures: Hashes
     cardinals: Hashes
@@ -87,13 +95,9 @@ class _Known(NamedTuple):
     written: Hashes
     no_names: Hashes
     roles: tuple[tuple[int, Hashes], ...]
-    opposites: Hashes
-    axis: Numbers
-    side: Numbers
-    units: Hashes
-    dimension: Numbers
-    unit: Numbers
-    degrees: tuple[Hashes, Numbers, Numbers]  # letters behind the sign
+    opposites: _Sides
+    units: _Sides  # what each measures is its axis
+    degrees: _Sides  # letters behind the sign
     centuries: Hashes
 
 
@@ -116,15 +120,15 @@ def meant(words: Words) -> Meant:
     roles[shares[shares > 0] - 1] |= SHARE  # the number before, too
     years = _are_years(words, form)
     roles[years] |= YEAR
-    at, found = _places_in(words.hash, known.opposites)
-    axis, side = np.where(found, known.axis[at], 0), known.side[at]
-    at, found = _places_in(words.hash, known.units)
-    behind = np.flatnonzero(found & (np.append(SIGN, form)[:-1] == NUMBER))
-    axis[behind], side[behind] = known.dimension[at[behind]], known.unit[at[behind]]
-    letters, dimension, unit = known.degrees
-    at, found = _places_in(words.hash, letters)
-    behind = np.flatnonzero(found & (np.append(0, words.sign)[:-1] == _DEGREE))
-    form[behind], axis[behind], side[behind] = PLAIN, dimension[at[behind]], unit[at[behind]]
+    at, found = _places_in(words.hash, known.opposites.hashes)
+    axis, side = np.where(found, known.opposites.axis[at], 0), known.opposites.side[at]
+    counted = np.append(SIGN, form)[:-1] == NUMBER
+    degree = np.append(0, words.sign)[:-1] == _DEGREE
+    form[degree & are_in(words.hash, known.degrees.hashes)] = PLAIN
+    for measured, before in ((known.units, counted), (known.degrees, degree)):
+        at, found = _places_in(words.hash, measured.hashes)
+        behind = np.flatnonzero(found & before)
+        axis[behind], side[behind] = measured.axis[at[behind]], measured.side[at[behind]]
     hashes = _as_figures(words, form, years)
     hashes[named] = words.hash[named]
     return Meant(hashes, form, roles, axis, side, firsts)
@@ -221,7 +225,7 @@ def _known() -> _Known:
     measured = {name: number for number, name in enumerate(sorted({of for of, _ in units().values()}), UNITS)}
     sized = {name: (measured[of], round(1e9 * factor)) for name, (of, factor) in units().items()}
     sized = {name: unit for name, unit in sized.items() if name not in UNCLEAR_UNITS}
-    degrees = _on_axes({name[1:]: unit for name, unit in sized.items() if name[0] == chr(_DEGREE)})
+    degrees = _Sides(*_on_axes({name[1:]: unit for name, unit in sized.items() if name[0] == chr(_DEGREE)}))
     centuries = hashes_of(name for name, unit in units().items() if unit == ("calendar", _CENTURY))
     figures = {word: str(value) for word, value in {**all_words.ordinals, **all_words.numbers}.items()}
     figures |= {word: f"month{value}" for word, value in all_words.months.items()}
@@ -243,8 +247,8 @@ def _known() -> _Known:
             (SHARE, hashes_of(name for name, (of, _) in units().items() if of == "share")),
             (FRACTION, hashes_of(set(all_words.fractions) - set(all_words.ordinals))),
         ),
-        *_axes(crc32(_opposites_as_written().encode())), *_on_axes(sized), degrees, centuries,  # type: ignore[call-arg]
-    )  # fmt: skip  # three each
+        _Sides(*_axes(crc32(_opposites_as_written().encode()))), _Sides(*_on_axes(sized)), degrees, centuries,
+    )  # fmt: skip
 
 
 def _on_axes(sides: Mapping[str, tuple[int, int]]) -> tuple[Hashes, Numbers, Numbers]:
