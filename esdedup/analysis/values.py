@@ -18,7 +18,7 @@ NUMBER, QUANTITY, DATE, NAME, WORDS, NOTHING = "number", "quantity", "date", "na
 
 _MONEY = "money"
 _CURRENCIES = "$€£¥₹₽"
-_ROUNDED = 0.05
+_ROUNDED = 0.07
 """A rounded number is off by at most this share."""
 _ABOUT = 0.02
 """What is said to be about a number may be any of a range of this share."""
@@ -26,6 +26,8 @@ _ABOUT = 0.02
 _TEN, _HUNDRED = 10, 100
 _ROUND_SHARE = 4.0
 """A share in words stands for percentages that are off by half of this at most."""
+_YEARS = (("calendar", 12.0), ("calendar", 120.0))
+"""Years and decades, which may stand before their number: the years 1960, the decade of 1960."""
 _JOINING = {"and", "und", "et", "y", "e", "ja", "и"}
 """Words inside numbers in words."""
 
@@ -54,7 +56,9 @@ _BESIDE_DATES = re.compile("of|the|on|in|del?|de[nr]|dem|am|le|il|el|du|г|го�
 _BEFORE_LETTERS = re.compile(r"(?<=\d)(?=[\u0400-\u04ff\u3040-\u9fff％])")
 """Where a number touches a unit that is written without a space."""
 _ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
-_IN_FIGURES = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4})")
+_IN_FIGURES = re.compile(r"(\d{1,2})(?:([./-])(\d{1,2})\2|/(\d{1,2})[ -])(\d{4})")
+_OF_YEAR = re.compile(r"(1[3-9]|2\d|3[01])/(1[0-2]|0?[1-9])")
+"""A day and month, but no fraction."""
 _DAY_IN_FIGURES = re.compile(r"(\d{1,2})[./](\d{1,2})\.?")
 _MONTH_IN_FIGURES = re.compile(r"(0[1-9](?=[./])|(?:[1-9]|1[0-2])(?=/))[./](1\d{3}|20\d{2})")
 
@@ -232,7 +236,9 @@ def _read_date(text: str, before: str, behind: str) -> tuple[int | None, int | N
         return _if_real(int(iso[1]), int(iso[2]), int(iso[3]))
     figures = _IN_FIGURES.fullmatch(text.strip().removesuffix("г.").strip())
     if figures:
-        return _if_real(int(figures[4]), int(figures[3]), int(figures[1]))
+        return _if_real(int(figures[5]), int(figures[3] or figures[4]), int(figures[1]))
+    if of_year := _OF_YEAR.fullmatch(text.strip()):
+        return _if_real(None, int(of_year[2]), int(of_year[1]))
     if month_alone := _MONTH_IN_FIGURES.fullmatch(text.strip()):
         return int(month_alone[2]), int(month_alone[1]), None
     far = _FAR_EAST.fullmatch(text.strip())
@@ -269,7 +275,7 @@ def _read_quantity(words: list[str], behind: str) -> tuple[tuple[tuple[float, fl
     if (share := _read_fraction(words)) is not None:
         return ((100 * share, _ROUND_SHARE),), "%"
     about = False
-    while len(words) > 1 and _bare(words[0]) in lexicon().function:
+    while len(words) > 1 and (_bare(words[0]) in lexicon().function or _units().get(_bare(words[0])) in _YEARS):
         about = about or _bare(words[0]) in lexicon().about
         words = words[1:]
     if len(words) == 1 and words[0].lower() in scales:

@@ -236,6 +236,10 @@ SAME = [
     ("The garrison of Ft. Aram was taken that day.", "The garrison of Fort Aram was taken that day."),
     ("The house of J. Aram was built that year.", "The house of John Aram was built that year."),
     ("Aram fue fundada en los años 1920.", "Aram fue fundada en los años veinte."),
+    ("Aram fut fondée dans la décennie 1920.", "Aram fut fondée dans les années vingt."),
+    ("Han avled den 29 augusti 1944 i Aram.", "Han avled den 29/8 1944 i Aram."),
+    ("It sold about 6 million of them in Aram.", "It sold 6.4 million of them in Aram."),
+    ("阿蘭では約40%の人口が減少した。", "阿蘭では約4割の人口が減少した。"),
 ]
 
 
