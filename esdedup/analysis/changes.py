@@ -70,6 +70,9 @@ CHANGES = (
     _WHOLE_NAMES, _BEGINNING_NAMES, _UNITS, _SHARES, _SHORTER, _UNNAMED_SUBJECT,
 ) = (0, 3, 6, 9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32)  # fmt: skip
 
+_LITTLE = FUNCTION | NEGATIVE
+"""Roles of words that say little, or nothing but that something is not so."""
+
 _MOST_WORDS = 512
 """So many words on each side that differ are compared."""
 
@@ -226,7 +229,7 @@ def _content(form: Classes, roles: Classes, some: Numbers, moved: Flags, wanted:
     count, first = 0, -1
     for place in range(len(some)):
         word = some[place]
-        if moved[place] == wanted and form[word] == kind and not roles[word] & (FUNCTION | NEGATIVE):
+        if moved[place] == wanted and form[word] == kind and not roles[word] & _LITTLE:
             if count == 0:
                 first = word
             count += 1
@@ -240,8 +243,8 @@ def _are_alike(
 ) -> bool:  # fmt: skip
     """Return whether the words of a form of both sides are spelled alike: `each` of them, or the first ones."""
     data, begin, end, form, roles = words.data, words.begin, words.end, known.form, known.roles
-    ones = left[(form[left] == kind) & ~left_moved & (roles[left] & (FUNCTION | NEGATIVE) == 0)]
-    twos = right[(form[right] == kind) & ~right_moved & (roles[right] & (FUNCTION | NEGATIVE) == 0)]
+    ones = left[(form[left] == kind) & ~left_moved & (roles[left] & _LITTLE == 0)]
+    twos = right[(form[right] == kind) & ~right_moved & (roles[right] & _LITTLE == 0)]
     for place in range(len(ones) if each else 1):
         a, a_end, b, b_end = begin[ones[place]], end[ones[place]], begin[twos[place]], end[twos[place]]
         short = kind == NAME and (is_short_for(data, a, a_end, b, b_end) or is_short_for(data, b, b_end, a, a_end))

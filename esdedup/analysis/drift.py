@@ -110,8 +110,9 @@ def _surest(
     empty = np.array([values[group[0]].type == NOTHING for group in groups])
     if empty.any() and not _is_negated(values):
         added = (empty[sides[0]] | empty[sides[1]]) & (compared.changed[:, CHANGES.index("only moved")] == 0)
-        apart = np.array([excludes(values[group[0]].text) for group in groups])
-        elsewhere = (apart[sides[0]] | apart[sides[1]]) & (compared.changed[:, CHANGES.index("opposites")] > 0)
+        opposed = compared.changed[:, CHANGES.index("opposites")] > 0
+        apart = np.array([opposed.any() and excludes(values[group[0]].text) for group in groups])
+        elsewhere = (apart[sides[0]] | apart[sides[1]]) & opposed
         likely = np.where(added & ~elsewhere, 0.0, likely)
     pair = int(np.argmax(likely)) if len(likely) else 0
     if not len(likely) or likely[pair] < LEAST_LISTED:

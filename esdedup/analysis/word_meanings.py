@@ -124,11 +124,11 @@ def meant(words: Words) -> Meant:
     axis, side = np.where(found, known.opposites.axis[at], 0), known.opposites.side[at]
     counted = np.append(SIGN, form)[:-1] == NUMBER
     degree = np.append(0, words.sign)[:-1] == _DEGREE
-    form[degree & are_in(words.hash, known.degrees.hashes)] = PLAIN
     for measured, before in ((known.units, counted), (known.degrees, degree)):
         at, found = _places_in(words.hash, measured.hashes)
         behind = np.flatnonzero(found & before)
         axis[behind], side[behind] = measured.axis[at[behind]], measured.side[at[behind]]
+    form[behind] = PLAIN  # the letters of degrees are no names
     hashes = _as_figures(words, form, years)
     hashes[named] = words.hash[named]
     return Meant(hashes, form, roles, axis, side, firsts)
@@ -187,19 +187,19 @@ def _roman(words: Words, form: Classes) -> list[tuple[int, str]]:
     """Return the words that are numbers in Roman figures, which become numbers, and their figures. A single letter is
     one only behind a name, or beside a century.
     """
-    century = np.concatenate(([False], are_in(words.hash, _known().centuries), [False]))
     first = words.data[words.begin] if len(words.begin) else words.begin
     size = words.end - words.begin
     some = np.flatnonzero((form == NAME) & np.isin(first, _ROMAN_LETTERS) & (size <= _LONGEST_ROMAN))
     second = words.data[np.minimum(words.begin[some] + 1, len(words.data) - 1)]
     some = some[(size[some] == 1) | np.isin(second, _BEHIND_ROMAN)]
+    around = words.hash[np.clip(some[:, None] + (-1, 1), 0, len(form) - 1)]
+    before, behind = are_in(around.ravel(), _known().centuries).reshape(-1, 2).T
     found = []
-    for word in some.tolist():
+    for word, of_century in zip(some.tolist(), (before | behind).tolist(), strict=True):
         match = _ROMAN.match(bytes(words.data[words.begin[word] : words.end[word]]).decode())
         if match is None or not match[0]:
             continue
-        beside = century[word] or century[word + 2] or (word > 0 and form[word - 1] == NAME)
-        if len(match[1] + match[2]) == 1 and not beside:
+        if len(match[1] + match[2]) == 1 and not of_century and (word == 0 or form[word - 1] != NAME):
             continue
         ones = ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX").index(match[2])
         found.append((word, str(10 * len(match[1]) + ones)))

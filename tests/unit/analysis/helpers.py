@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 from zlib import crc32
 
 import pyarrow as pa
 
 from esdedup.analysis.classify import classify_clusters
+from esdedup.analysis.drift import contradictions
 from esdedup.analysis.slots import Frame
 from esdedup.analysis.templates import frame_texts
 from esdedup.store.cluster_kinds import MEMBERS, PLACES
@@ -46,3 +48,17 @@ def judged(*clusters: Sequence[Text]) -> pa.Table:
 def framed(texts: Sequence[str], titles: Sequence[str] = ()) -> Frame:
     """The frame of one cluster, whose first text is the representative."""
     return frame_texts(texts, 0, titles).frame
+
+
+def cluster(texts: Sequence[str]) -> dict[str, Any]:
+    """Texts of one page at several times, as in clusters.jsonl."""
+    members = [
+        {"id": f"{n}:0", "source": "s", "document": str(n), "title": "Old city", "revision": None,
+         "timestamp": f"20{n:06}", "text": text} for n, text in enumerate(texts)
+    ]  # fmt: skip
+    return {"id": "0" * 16, "kind": "drift", "kind_confidence": 0.8, "representative": "0:0", "members": members}
+
+
+def found(texts: Sequence[str]) -> list[dict[str, Any]]:
+    """The contradictions of such a cluster."""
+    return contradictions(cluster(texts))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,18 +15,7 @@ from esdedup.analysis.subjects import STANDING
 from esdedup.analysis.word_forms import split_words
 from esdedup.analysis.word_meanings import meant
 from tests.support.linear import assert_linear
-
-
-def cluster(texts: Sequence[str]) -> dict[str, Any]:
-    members = [
-        {"id": f"{n}:0", "source": "s", "document": str(n), "title": "Old city", "revision": None,
-         "timestamp": f"20{n:06}", "text": text} for n, text in enumerate(texts)
-    ]  # fmt: skip
-    return {"id": "0" * 16, "kind": "drift", "kind_confidence": 0.8, "representative": "0:0", "members": members}
-
-
-def found(texts: Sequence[str]) -> list[dict[str, Any]]:
-    return contradictions(cluster(texts))
+from tests.unit.analysis.helpers import cluster, found
 
 
 def test_order_changes_no_value() -> None:
